@@ -1,0 +1,123 @@
+//! The tillerman binary: arguments, environment, wiring.
+
+mod arguments;
+mod environment;
+
+mod assemble;
+mod opening;
+mod provider;
+
+mod drive;
+
+mod present;
+mod stdin;
+mod stdout;
+
+mod clock;
+mod failure;
+mod git;
+mod instructions;
+mod mcp;
+mod seed;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::arguments::{Arguments, InputFormat, OutputFormat};
+use crate::failure::StartFailure;
+
+/// The level of the stream-json protocol that is spoken.
+pub(crate) const PROTOCOL_LEVEL: &str = "2.1.325";
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            drop(error.print());
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    if arguments.version {
+        let version = env!("CARGO_PKG_VERSION");
+        drop(writeln!(std::io::stdout(), "{PROTOCOL_LEVEL} (Tillerman {version})"));
+        return ExitCode::SUCCESS;
+    }
+    log_to_stderr(arguments.format.debug.is_some());
+    match start(&arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            drop(writeln!(std::io::stderr(), "{}", failure.message));
+            if failure.as_frame && arguments.format.output_format == OutputFormat::StreamJson {
+                let frame = failure.to_frame();
+                drop(stdout::write_line(&mut std::io::stdout(), &frame, &std::env::temp_dir()));
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(arguments: &Arguments) -> Result<u8, StartFailure> {
+    check(arguments)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| StartFailure::usage(format!("Cannot start: {error}")))?;
+    runtime.block_on(drive::drive(arguments))
+}
+
+/// Combinations that make no sense.
+fn check(arguments: &Arguments) -> Result<(), StartFailure> {
+    let format = &arguments.format;
+    let streams = format.output_format == OutputFormat::StreamJson;
+    if streams && !format.verbose {
+        return Err(StartFailure::usage("--output-format stream-json needs --verbose"));
+    }
+    if format.input_format == InputFormat::StreamJson && !streams {
+        return Err(StartFailure::usage(
+            "--input-format stream-json needs --output-format stream-json",
+        ));
+    }
+    if format.json_schema.is_some() {
+        return Err(StartFailure::usage(
+            "--json-schema is not available in this version of Tillerman",
+        ));
+    }
+    if let Some(tool) =
+        arguments.permission.permission_prompt_tool.as_deref().filter(|tool| *tool != "stdio")
+    {
+        tracing::warn!(
+            "{tool} cannot answer permission questions in this version; they are denied"
+        );
+    }
+    let extension = &arguments.extension;
+    if !extension.plugin_dir.is_empty() || extension.agents.is_some() {
+        tracing::warn!("plugins and --agents are not available in this version and were left out");
+    }
+    if arguments.model.task_budget.is_some() {
+        tracing::warn!("--task-budget is not available in this version and was left out");
+    }
+    Ok(())
+}
+
+impl Arguments {
+    /// Raw events are also what makes text appear as it is written.
+    pub(crate) fn wants_partial_messages(&self) -> bool {
+        use std::io::IsTerminal as _;
+        let live =
+            self.format.output_format == OutputFormat::Text && std::io::stdout().is_terminal();
+        self.format.include_partial_messages || live
+    }
+}
+
+fn log_to_stderr(debug: bool) {
+    let level = if debug { tracing::Level::DEBUG } else { tracing::Level::WARN };
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(level)
+        .with_target(false)
+        .without_time()
+        .with_ansi(false)
+        .init();
+}

@@ -1,0 +1,252 @@
+//! Reading settings files and laying them over each other.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::settings::Settings;
+
+const LARGEST_SETTINGS: u64 = 2 << 20;
+
+/// Where a layer comes from, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// The user's own file.
+    User,
+    /// The project's shared file.
+    Project,
+    /// The project's local file.
+    Local,
+    /// The command line.
+    Flag,
+}
+
+impl Source {
+    /// Reads the name that `--setting-sources` uses.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "user" => Some(Self::User),
+            "project" => Some(Self::Project),
+            "local" => Some(Self::Local),
+            _ => None,
+        }
+    }
+
+    /// Whether a repository can have written it: such a layer may tighten but not loosen.
+    const fn is_shared(self) -> bool {
+        matches!(self, Self::Project)
+    }
+}
+
+/// Where settings files lie.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The user's configuration directory.
+    pub config_dir: PathBuf,
+    /// The working directory.
+    pub cwd: PathBuf,
+}
+
+/// One settings file or argument.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Where it comes from.
+    pub source: Source,
+    /// What it says.
+    pub settings: Settings,
+}
+
+/// Why a settings file or argument could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// It could not be read.
+    #[error("cannot read the settings file {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is larger than any settings file should be.
+    #[error("the settings file {} is larger than 2 MiB", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not what settings look like.
+    #[error("the settings in {origin} are not valid: {source}")]
+    Invalid {
+        /// The file or argument.
+        origin: String,
+        /// What is wrong, with line and column.
+        source: serde_json::Error,
+    },
+}
+
+/// All layers, weakest first.
+#[derive(Debug, Default)]
+pub struct Layers {
+    layers: Vec<Layer>,
+    errors: Vec<SettingsError>,
+}
+
+impl Layers {
+    /// Reads the files of the given sources. A broken file is left out and reported; it removes no
+    /// protection that another file gives.
+    #[must_use]
+    pub fn load(places: &Places, sources: &[Source]) -> Self {
+        let mut loaded = Self::default();
+        for source in [Source::User, Source::Project, Source::Local] {
+            if !sources.contains(&source) {
+                continue;
+            }
+            match read_file(&path_of(places, source)) {
+                Ok(Some(settings)) => loaded.layers.push(Layer { source, settings }),
+                Ok(None) => {}
+                Err(error) => loaded.errors.push(error),
+            }
+        }
+        loaded
+    }
+
+    /// Lays the command line's settings on top.
+    pub fn push_flag(&mut self, settings: Settings) {
+        self.layers.push(Layer { source: Source::Flag, settings });
+    }
+
+    /// What could not be used.
+    #[must_use]
+    pub fn errors(&self) -> &[SettingsError] {
+        &self.errors
+    }
+
+    /// The strongest layer's value of a key.
+    pub fn strongest<T>(&self, pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
+        self.layers.iter().rev().find_map(|layer| pick(&layer.settings))
+    }
+
+    /// Rules that approve; a project cannot approve anything for itself.
+    #[must_use]
+    pub fn allow(&self) -> Vec<String> {
+        let own = self.layers.iter().filter(|layer| !layer.source.is_shared());
+        own.filter_map(|layer| layer.settings.permissions.as_ref())
+            .flat_map(|permissions| permissions.allow.clone())
+            .collect()
+    }
+
+    /// Rules that refuse, from every layer.
+    #[must_use]
+    pub fn deny(&self) -> Vec<String> {
+        let permissions =
+            self.layers.iter().filter_map(|layer| layer.settings.permissions.as_ref());
+        permissions.flat_map(|permissions| permissions.deny.clone()).collect()
+    }
+
+    /// Rules that ask, from every layer.
+    #[must_use]
+    pub fn ask(&self) -> Vec<String> {
+        let permissions =
+            self.layers.iter().filter_map(|layer| layer.settings.permissions.as_ref());
+        permissions.flat_map(|permissions| permissions.ask.clone()).collect()
+    }
+
+    /// The mode to start in. A project cannot choose one that approves more.
+    #[must_use]
+    pub fn default_mode(&self) -> Option<PermissionMode> {
+        let loosens = |mode: PermissionMode| {
+            matches!(
+                mode,
+                PermissionMode::AcceptEdits
+                    | PermissionMode::BypassPermissions
+                    | PermissionMode::Auto
+            )
+        };
+        self.layers.iter().rev().find_map(|layer| {
+            let mode = layer.settings.permissions.as_ref()?.default_mode?;
+            (!(layer.source.is_shared() && loosens(mode))).then_some(mode)
+        })
+    }
+
+    /// Further working directories; a project cannot add any.
+    #[must_use]
+    pub fn directories(&self) -> Vec<PathBuf> {
+        let own = self.layers.iter().filter(|layer| !layer.source.is_shared());
+        own.filter_map(|layer| layer.settings.permissions.as_ref())
+            .flat_map(|permissions| permissions.additional_directories.iter().map(PathBuf::from))
+            .collect()
+    }
+
+    /// Variables for tools; a project cannot set any.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let own = self.layers.iter().filter(|layer| !layer.source.is_shared());
+        own.filter_map(|layer| layer.settings.env.clone()).flatten().collect()
+    }
+
+    /// Whether any layer wants commands confined.
+    #[must_use]
+    pub fn wants_sandbox(&self) -> bool {
+        self.layers.iter().any(|layer| {
+            let sandbox = layer.settings.sandbox.as_ref();
+            sandbox.and_then(|sandbox| sandbox.get("enabled")) == Some(&Value::Bool(true))
+        })
+    }
+
+    /// The layers and errors as `get_settings` tells them.
+    #[must_use]
+    pub fn describe(&self) -> Value {
+        let sources: Vec<Value> = self
+            .layers
+            .iter()
+            .map(|layer| json!({"source": format!("{:?}", layer.source).to_lowercase(), "settings": layer.settings}))
+            .collect();
+        let errors: Vec<String> = self.errors.iter().map(ToString::to_string).collect();
+        json!({"sources": sources, "errors": errors})
+    }
+}
+
+/// Reads what `--settings` was given: a JSON object or the path of a file.
+///
+/// # Errors
+/// When the file cannot be read or the text is not settings.
+pub fn read_argument(text: &str) -> Result<Settings, SettingsError> {
+    if text.trim_start().starts_with('{') {
+        return parse(text, "--settings");
+    }
+    let path = Path::new(text);
+    read_file(path)?.ok_or_else(|| SettingsError::Unreadable {
+        path: path.to_path_buf(),
+        source: std::io::ErrorKind::NotFound.into(),
+    })
+}
+
+fn path_of(places: &Places, source: Source) -> PathBuf {
+    match source {
+        Source::User => places.config_dir.join("settings.json"),
+        Source::Project => places.cwd.join(".claude/settings.json"),
+        Source::Local | Source::Flag => places.cwd.join(".claude/settings.local.json"),
+    }
+}
+
+fn read_file(path: &Path) -> Result<Option<Settings>, SettingsError> {
+    let unreadable = |source| SettingsError::Unreadable { path: path.to_path_buf(), source };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(unreadable(std::io::Error::other("it is not a regular file")));
+        }
+        Ok(metadata) if metadata.len() > LARGEST_SETTINGS => {
+            return Err(SettingsError::TooLarge { path: path.to_path_buf() });
+        }
+        Ok(_) => {}
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    parse(&text, &path.display().to_string()).map(Some)
+}
+
+fn parse(text: &str, origin: &str) -> Result<Settings, SettingsError> {
+    serde_json::from_str(text)
+        .map_err(|source| SettingsError::Invalid { origin: origin.to_owned(), source })
+}

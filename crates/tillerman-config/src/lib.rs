@@ -1,0 +1,5 @@
+//! Settings in layers: where each value comes from and which one holds.
+
+mod layers;
+
+pub use layers::{Layer, Layers, Places, SettingsError, Source, read_argument};

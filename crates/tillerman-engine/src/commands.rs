@@ -1,0 +1,87 @@
+//! Prompts that the session answers itself, without a model.
+
+use tillerman_protocol::content::Content;
+
+use crate::input::Prompt;
+use crate::round::{Ending, Round};
+use crate::session::Session;
+
+/// The commands with a line about each, as `/help` and `initialize` list them.
+pub const COMMANDS: [(&str, &str); 4] = [
+    ("help", "List the commands that work here"),
+    ("cost", "Show what this session has cost so far"),
+    ("context", "Show how full the context window is"),
+    ("model", "Show the model, or switch to another: /model NAME"),
+];
+
+/// A command and what stands behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    name: &'static str,
+    argument: String,
+}
+
+/// Reads a prompt as a command, if it is one.
+pub(crate) fn parse(prompt: &Prompt) -> Option<Command> {
+    let Content::Text(text) = &prompt.content else { return None };
+    let words = text.trim().strip_prefix('/')?;
+    let (name, argument) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let (name, _) = COMMANDS.iter().find(|(known, _)| *known == name)?;
+    Some(Command { name, argument: argument.trim().to_owned() })
+}
+
+impl Session {
+    /// Answers a command as a round of its own that asks no model.
+    pub(crate) fn run_command(&mut self, prompt: Prompt, command: &Command) {
+        let mut round = Round::new(self.now, self.choices.model.clone());
+        round.prompt_text = Some(prompt.content.plain_text());
+        round.prompts.extend(prompt.uuid.clone());
+        self.round = Some(Box::new(round));
+        self.emit_running();
+        if let Some(uuid) = prompt.uuid {
+            self.emit_lifecycle(uuid, "started");
+        }
+        let answer = match command.name {
+            "cost" => self.describe_cost(),
+            "context" => self.describe_context(),
+            "model" => self.describe_model(&command.argument),
+            _ => describe_commands(),
+        };
+        self.emit_init();
+        self.finish(Ending::Command(answer));
+    }
+
+    fn describe_cost(&self) -> String {
+        let mut lines = vec![format!("Total cost: ${:.4}", self.ledger.total_usd())];
+        for (model, usage) in self.ledger.by_model() {
+            lines.push(format!(
+                "{model}: {} in, {} out, {} cache read, {} cache write (${:.4})",
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_input_tokens,
+                usage.cache_creation_input_tokens,
+                usage.cost_usd
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn describe_context(&self) -> String {
+        let window = self.config.catalog.profile(&self.choices.model).map(|p| p.context_window);
+        let window = window.map_or_else(|| "unknown".to_owned(), |tokens| tokens.to_string());
+        format!("Context: {} of {window} tokens", self.context_tokens)
+    }
+
+    fn describe_model(&mut self, name: &str) -> String {
+        if !name.is_empty() {
+            self.choices.model = self.config.catalog.resolve(name).to_owned();
+        }
+        format!("Model: {}", self.choices.model)
+    }
+}
+
+fn describe_commands() -> String {
+    let lines: Vec<String> =
+        COMMANDS.iter().map(|(name, about)| format!("/{name}: {about}")).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,111 @@
+//! What a session is started with.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tillerman_protocol::SessionId;
+use tillerman_protocol::catalog::Catalog;
+use tillerman_protocol::frame::Init;
+use tillerman_protocol::hook::HookEvent;
+use tillerman_protocol::model::{SystemBlock, Thinking};
+use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::tool::ToolSpec;
+
+/// Everything a session is started with.
+#[derive(Clone, Debug)]
+pub struct SessionConfig {
+    /// The session.
+    pub session_id: SessionId,
+    /// Determines every identifier the session makes.
+    pub seed: [u64; 2],
+    /// The model that answers unless another is chosen.
+    pub model: String,
+    /// Models to try, in order, when that one fails.
+    pub fallback_models: Vec<String>,
+    /// What is known about models.
+    pub catalog: Arc<Catalog>,
+    /// The system prompt, most stable part first.
+    pub system: Vec<SystemBlock>,
+    /// The tools the model is offered.
+    pub tools: Arc<[ToolSpec]>,
+    /// The permission mode to start in.
+    pub mode: PermissionMode,
+    /// Whether there is somebody to ask for permission.
+    pub has_approver: bool,
+    /// How much the model may think.
+    pub thinking: Thinking,
+    /// How hard the model should try.
+    pub effort: Option<String>,
+    /// Beta features to ask for.
+    pub betas: Vec<String>,
+    /// Fields to add to every request as they are.
+    pub extra_body: Map<String, Value>,
+    /// What must not be exceeded.
+    pub limits: Limits,
+    /// Which optional frames the host wants.
+    pub echo: Echo,
+    /// Where the session runs, for transcript entries.
+    pub origin: Origin,
+    /// What `init` frames say beside model and mode.
+    pub init: Init,
+    /// The events that hooks listen to.
+    pub hooked: Vec<HookEvent>,
+}
+
+/// What a session must not exceed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Requests a round may make; `None` means no limit.
+    pub max_turns: Option<u32>,
+    /// Dollars the session may spend; `None` means no limit.
+    pub max_budget_usd: Option<f64>,
+    /// Tokens a response may generate; `None` means what the model allows.
+    pub max_output_tokens: Option<u64>,
+    /// How often a failed request is repeated.
+    pub max_retries: u32,
+    /// How many read-only calls run side by side.
+    pub parallel_calls: usize,
+    /// How often in a row a Stop hook may make the agent go on.
+    pub stop_hook_blocks: u32,
+}
+
+impl Limits {
+    /// Limits as an unconfigured session has them.
+    #[must_use]
+    pub const fn unlimited() -> Self {
+        Self {
+            max_turns: None,
+            max_budget_usd: None,
+            max_output_tokens: None,
+            max_retries: 10,
+            parallel_calls: 10,
+            stop_hook_blocks: 8,
+        }
+    }
+}
+
+/// Which optional frames the host wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Echo {
+    /// Raw events of responses.
+    pub partial_messages: bool,
+    /// Prompts as they are taken up.
+    pub prompts: bool,
+    /// Whether the session works, waits or rests.
+    pub session_state: bool,
+}
+
+/// Where a session runs, as transcript entries tell it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// The working directory.
+    pub cwd: String,
+    /// The protocol level.
+    pub version: String,
+    /// The git branch, if there is one.
+    pub git_branch: String,
+    /// Which program started the session.
+    pub entrypoint: String,
+    /// Where the transcript lies.
+    pub transcript_path: String,
+}

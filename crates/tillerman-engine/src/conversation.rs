@@ -1,0 +1,168 @@
+//! The conversation as a model sees it: roles alternate, every call is answered, nothing is rewritten.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tillerman_protocol::ToolUseId;
+use tillerman_protocol::content::{Block, Content, Message, Role, ToolResult};
+
+/// Messages in order. It only grows, so consecutive requests share a prefix.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conversation {
+    messages: Vec<Arc<Message>>,
+    /// Where in the last message the response begins that is still coming in. A response that
+    /// goes on after a pause begins behind what was said before it.
+    open_from: Option<usize>,
+    calls: HashSet<ToolUseId>,
+}
+
+impl Conversation {
+    /// The messages for a request.
+    #[must_use]
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// Whether a call of this id was made before.
+    #[must_use]
+    pub fn has_call(&self, id: &ToolUseId) -> bool {
+        self.calls.contains(id)
+    }
+
+    /// Adds what a user says; joins the message before it if that is a user's too.
+    pub fn say(&mut self, blocks: Vec<Block>) {
+        self.seal();
+        if !blocks.is_empty() {
+            self.extend(Role::User, blocks);
+        }
+    }
+
+    /// Adds a block of the response that is coming in.
+    pub fn hear(&mut self, block: Block) {
+        if !Self::can_be_sent(&block) {
+            return;
+        }
+        if let Block::ToolUse { id, .. } = &block {
+            self.calls.insert(id.clone());
+        }
+        if self.open_from.is_none() {
+            let last = self.messages.last().filter(|last| last.role == Role::Assistant);
+            self.open_from = Some(last.map_or(0, |last| blocks(last).len()));
+        }
+        self.extend(Role::Assistant, vec![block]);
+    }
+
+    /// Ends the response that is coming in. One that holds nothing but thoughts is dropped, since
+    /// a provider refuses it as the only content of a message.
+    pub fn seal(&mut self) {
+        let substantial = self.is_answering();
+        match self.open_from.take() {
+            Some(0) if !substantial => {
+                self.messages.pop();
+            }
+            Some(from) if !substantial => self.shorten_last(from),
+            _ => {}
+        }
+    }
+
+    /// Whether the response that is coming in holds more than thoughts already.
+    #[must_use]
+    pub fn is_answering(&self) -> bool {
+        let is_thought = |block: &Block| {
+            matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
+        };
+        let open = self.messages.last().zip(self.open_from);
+        open.is_some_and(|(message, from)| !blocks(message).iter().skip(from).all(is_thought))
+    }
+
+    /// Answers the calls of the last response, in the order in which they were made. A call that
+    /// has no result here is answered with `missing`.
+    pub fn answer(&mut self, mut results: Vec<ToolResult>, missing: &str) {
+        self.seal();
+        let answers: Vec<Block> = self
+            .unanswered()
+            .into_iter()
+            .map(|id| {
+                let found = results.iter().position(|result| result.tool_use_id == id);
+                Block::ToolResult(match found {
+                    Some(index) => results.swap_remove(index),
+                    None => ToolResult {
+                        tool_use_id: id,
+                        content: Content::Text(missing.to_owned()),
+                        is_error: true,
+                    },
+                })
+            })
+            .collect();
+        if !answers.is_empty() {
+            self.push(Role::User, answers);
+        }
+    }
+
+    /// The calls of the last message that wait for an answer.
+    #[must_use]
+    pub fn unanswered(&self) -> Vec<ToolUseId> {
+        let last = self.messages.last().filter(|message| message.role == Role::Assistant);
+        last.map_or_else(Vec::new, |message| {
+            blocks(message)
+                .iter()
+                .filter_map(|block| match block {
+                    Block::ToolUse { id, .. } => Some(id.clone()),
+                    _ => None,
+                })
+                .collect()
+        })
+    }
+
+    /// Forgets everything, as after a compaction boundary.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn can_be_sent(block: &Block) -> bool {
+        match block {
+            // Reasoning without a signature comes from providers that do not want it back.
+            Block::Thinking { signature, .. } => !signature.is_empty(),
+            block => !block.is_blank(),
+        }
+    }
+
+    fn extend(&mut self, role: Role, more: Vec<Block>) {
+        match self.messages.last_mut() {
+            Some(last) if last.role == role => {
+                if let Content::Blocks(blocks) = &mut Arc::make_mut(last).content {
+                    blocks.extend(more);
+                }
+            }
+            _ => self.push(role, more),
+        }
+    }
+
+    fn shorten_last(&mut self, length: usize) {
+        if let Some(last) = self.messages.last_mut()
+            && let Content::Blocks(blocks) = &mut Arc::make_mut(last).content
+        {
+            blocks.truncate(length);
+        }
+    }
+
+    fn push(&mut self, role: Role, blocks: Vec<Block>) {
+        self.messages.push(Arc::new(Message { role, content: Content::Blocks(blocks) }));
+    }
+}
+
+fn blocks(message: &Message) -> &[Block] {
+    match &message.content {
+        Content::Blocks(blocks) => blocks,
+        Content::Text(_) => &[],
+    }
+}
+
+/// The API refuses blank text, also inside results.
+pub(crate) fn never_blank(content: Content) -> Content {
+    match content {
+        content if content.is_blank() => Content::Text("(no output)".to_owned()),
+        Content::Blocks(_) => Content::Blocks(content.into_blocks()),
+        Content::Text(_) => content,
+    }
+}

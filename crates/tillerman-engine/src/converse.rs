@@ -1,0 +1,336 @@
+//! Asking the model and making sense of its answers.
+
+use serde_json::Value;
+use tillerman_protocol::content::Block;
+use tillerman_protocol::frame::{ApiRetry, SystemDetail};
+use tillerman_protocol::hook::{HookDetail, HookEvent};
+use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest, Thinking};
+use tillerman_protocol::stream::StreamEvent;
+
+use crate::calls::{ResponseId, TimerId};
+use crate::effect::Effect;
+use crate::hooks::HookOutcome;
+use crate::record::Author;
+use crate::response::{Progress, Response};
+use crate::retry;
+use crate::round::{Ending, Stage};
+use crate::session::Session;
+
+const MOST_RECOVERIES: u32 = 3;
+const DEFAULT_MAX_TOKENS: u64 = 32_000;
+const GO_ON_AFTER_LIMIT: &str = "Your answer reached the output limit and was cut off. Go on exactly \
+     where it stopped, without repeating anything, and do the rest of the work in smaller pieces.";
+const GO_ON_AFTER_CUT: &str = "The connection broke while you were answering. Go on exactly where \
+     your answer stopped, without repeating anything.";
+
+impl Session {
+    /// Begins a turn, unless a limit forbids it.
+    pub(crate) fn request(&mut self) {
+        if let Some(limit) = self.limit_reached() {
+            return self.finish(limit);
+        }
+        let Some(round) = self.round.as_mut() else { return };
+        round.turns += 1;
+        round.retries = 0;
+        let context = std::mem::take(&mut round.context);
+        for text in context {
+            self.tell(&text, Author::Engine);
+        }
+        self.call_model();
+    }
+
+    /// The limit that forbids another request in this round.
+    pub(crate) fn limit_reached(&self) -> Option<Ending> {
+        let limits = &self.config.limits;
+        let turns = self.round.as_ref().map_or(0, |round| round.turns);
+        if limits.max_turns.is_some_and(|most| turns >= most) {
+            return Some(Ending::MaxTurns);
+        }
+        self.is_budget_spent().then_some(Ending::MaxBudget)
+    }
+
+    fn is_budget_spent(&self) -> bool {
+        let spent = self.ledger.total_usd();
+        self.config.limits.max_budget_usd.is_some_and(|most| spent >= most)
+    }
+
+    fn call_model(&mut self) {
+        let id = ResponseId(self.next());
+        if self.config.echo.partial_messages {
+            let status = Some("requesting".to_owned());
+            self.emit_system(SystemDetail::Status { status, permission_mode: None });
+        }
+        let Some(round) = self.round.as_mut() else { return };
+        round.stage = Stage::Responding(Box::new(Response::new(id, self.now)));
+        let model = round.model.clone();
+        let config = &self.config;
+        let most = config.catalog.profile(&model).map(|profile| profile.max_output_tokens);
+        let request = ModelRequest {
+            max_tokens: config.limits.max_output_tokens.or(most).unwrap_or(DEFAULT_MAX_TOKENS),
+            model,
+            system: config.system.clone(),
+            messages: self.conversation.messages().to_vec(),
+            tools: config.tools.clone(),
+            thinking: self.choices.thinking,
+            effort: config.effort.clone().filter(|_| self.choices.thinking != Thinking::Disabled),
+            betas: config.betas.clone(),
+            session: config.session_id.to_string(),
+            extra_body: config.extra_body.clone(),
+        };
+        self.effects.push(Effect::CallModel { response: id, request: Box::new(request) });
+    }
+
+    pub(crate) fn model_reported(&mut self, id: ResponseId, event: ModelEvent) {
+        // The response is taken out while it is worked on, so that reports of an abandoned one
+        // find nothing to attach to.
+        let Some(round) = self.round.as_mut() else { return };
+        let mut response = match std::mem::replace(&mut round.stage, Stage::Between) {
+            Stage::Responding(response) if response.id == id => response,
+            other => {
+                round.stage = other;
+                return;
+            }
+        };
+        match event {
+            ModelEvent::Accepted { request_id } => {
+                response.request_id = request_id;
+                self.set_stage(Stage::Responding(response));
+            }
+            ModelEvent::Stream(event) => self.stream_advanced(response, event),
+            ModelEvent::Failed(failure) => self.response_failed(&response, failure),
+        }
+    }
+
+    fn stream_advanced(&mut self, mut response: Box<Response>, event: StreamEvent) {
+        let progress = match response.feed(&event) {
+            Ok(progress) => progress,
+            Err(nonsense) => {
+                self.effects.push(Effect::CancelModel { response: response.id });
+                let message = format!("the model's stream made no sense: {}", nonsense.0);
+                let failure = ModelFailure::new(FailureKind::Stream, message);
+                return self.response_failed(&response, failure);
+            }
+        };
+        // Hosts expect the whole block before the event that ends it.
+        if let Progress::Block(block) = &progress {
+            self.block_done(&mut response, block.clone());
+        }
+        if matches!(progress, Progress::Outcome | Progress::Whole) {
+            self.settle_broken_calls(&mut response);
+        }
+        if self.config.echo.partial_messages && !matches!(event, StreamEvent::Ping) {
+            let first = matches!(event, StreamEvent::MessageStart { .. });
+            let waited = first.then(|| self.now.millis_since(response.requested_at));
+            self.emit_stream_event(event, waited);
+        }
+        if progress == Progress::Whole {
+            self.response_ended(&response);
+        } else {
+            self.set_stage(Stage::Responding(response));
+            self.start_calls();
+        }
+    }
+
+    fn block_done(&mut self, response: &mut Response, block: Block) {
+        if block.is_blank() {
+            return;
+        }
+        if let Block::ToolUse { id, .. } = &block
+            && self.conversation.has_call(id)
+        {
+            return;
+        }
+        let entry = self.record_block(response, block.clone());
+        if let Block::Text { text, .. } = &block {
+            self.with_round(|round| round.last_text.clone_from(text));
+        }
+        self.conversation.hear(block.clone());
+        if let Block::ToolUse { id, name, input } = block {
+            self.open_call(id, name, input, entry);
+        }
+    }
+
+    /// Calls whose input was not JSON: part of an answer that hit the limit, or a mistake that the
+    /// model is told about.
+    fn settle_broken_calls(&mut self, response: &mut Response) {
+        let broken = std::mem::take(&mut response.broken_calls);
+        if response.stop_reason.as_deref() == Some("max_tokens") {
+            return;
+        }
+        for call in broken {
+            let input = Value::Object(serde_json::Map::new());
+            let (id, name) = (call.id, call.name);
+            if self.conversation.has_call(&id) {
+                continue;
+            }
+            let block = Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
+            let entry = self.record_block(response, block.clone());
+            self.conversation.hear(block);
+            let call = self.open_call(id, name, input, entry);
+            self.refuse_call(
+                call,
+                "The input of this call was not a valid JSON object. Send it again.",
+            );
+        }
+    }
+
+    fn response_ended(&mut self, response: &Response) {
+        self.settle_accounts(response);
+        let answered = self.conversation.is_answering();
+        self.conversation.seal();
+        let Some(round) = self.round.as_mut() else { return };
+        round.stop_reason.clone_from(&response.stop_reason);
+        round.stage = Stage::Working;
+        if round.calls.is_empty() {
+            self.answered_without_calls(answered);
+        } else {
+            self.start_calls();
+            self.end_turn_if_settled();
+        }
+    }
+
+    fn answered_without_calls(&mut self, answered: bool) {
+        let Some(round) = self.round.as_mut() else { return };
+        match round.stop_reason.as_deref() {
+            Some("refusal") => self.finish(Ending::Refused),
+            Some("max_tokens") if round.recoveries < MOST_RECOVERIES => {
+                round.recoveries += 1;
+                self.tell(GO_ON_AFTER_LIMIT, Author::Engine);
+                self.request();
+            }
+            Some("pause_turn") => self.request(),
+            _ if !answered && round.empty_responses == 0 => {
+                round.empty_responses += 1;
+                self.request();
+            }
+            _ => self.try_to_stop(),
+        }
+    }
+
+    fn try_to_stop(&mut self) {
+        if !self.is_hooked(HookEvent::Stop) {
+            return self.finish(Ending::Completed);
+        }
+        let Some(round) = self.round.as_ref() else { return };
+        let detail = HookDetail::Stop {
+            stop_hook_active: round.stop_blocks > 0,
+            last_assistant_message: round.last_text.clone(),
+        };
+        let run = self.run_hooks(detail);
+        self.set_stage(Stage::Stopping(run));
+    }
+
+    pub(crate) fn stop_judged(&mut self, outcome: HookOutcome) {
+        let Some(round) = self.round.as_mut() else { return };
+        let may_go_on = round.stop_blocks < self.config.limits.stop_hook_blocks;
+        match outcome.block {
+            Some(reason) if outcome.halt.is_none() && may_go_on => {
+                round.stop_blocks += 1;
+                round.context.extend(outcome.context);
+                self.tell_aloud(&format!("Stop hook feedback:\n{reason}"), Author::Engine);
+                self.request();
+            }
+            _ => self.finish(Ending::Completed),
+        }
+    }
+
+    fn response_failed(&mut self, response: &Response, failure: ModelFailure) {
+        self.settle_accounts(response);
+        let Some(round) = self.round.as_mut() else { return };
+        if !round.calls.is_empty() {
+            // Complete calls may have run already; their results are worth more than a repetition.
+            round.stage = Stage::Working;
+            self.conversation.seal();
+            let text =
+                format!("The answer was cut off ({failure}); going on with its whole calls.");
+            self.emit_notification("stream", &text);
+            self.start_calls();
+            return self.end_turn_if_settled();
+        }
+        if !self.conversation.is_answering() {
+            return self.repeat_or_give_up(response, failure);
+        }
+        if round.recoveries < MOST_RECOVERIES {
+            round.recoveries += 1;
+            self.tell(GO_ON_AFTER_CUT, Author::Engine);
+            return self.request();
+        }
+        self.keep_partial_text(response);
+        self.finish(Ending::ApiError(Box::new(failure)));
+    }
+
+    fn repeat_or_give_up(&mut self, response: &Response, failure: ModelFailure) {
+        if self.is_budget_spent() {
+            self.keep_partial_text(response);
+            return self.finish(Ending::MaxBudget);
+        }
+        let most = self.config.limits.max_retries;
+        let Some(round) = self.round.as_mut() else { return };
+        if round.retries < most
+            && let Some(after_ms) = retry::delay(&failure, round.retries + 1, &mut self.ids)
+        {
+            round.retries += 1;
+            self.conversation.seal();
+            let retry = ApiRetry {
+                attempt: round.retries,
+                max_retries: most,
+                retry_delay_ms: after_ms,
+                error_status: failure.status,
+                error: failure.kind.name().to_owned(),
+            };
+            self.emit_system(SystemDetail::ApiRetry(retry));
+            let timer = TimerId(self.next());
+            self.set_stage(Stage::BackingOff(timer));
+            self.effects.push(Effect::StartTimer { timer, after_ms });
+            return;
+        }
+        let fallback = self.config.fallback_models.get(round.fallbacks_used).cloned();
+        if let Some(model) = fallback
+            && retry::another_model_may_help(failure.kind)
+        {
+            round.fallbacks_used += 1;
+            round.retries = 0;
+            let text = format!("{} failed ({failure}); going on with {model}.", round.model);
+            round.model = model;
+            self.conversation.seal();
+            self.emit_notification("fallback_model", &text);
+            return self.call_model();
+        }
+        self.keep_partial_text(response);
+        self.finish(Ending::ApiError(Box::new(failure)));
+    }
+
+    pub(crate) fn timer_fired(&mut self, timer: TimerId) {
+        let waits = self
+            .round
+            .as_ref()
+            .is_some_and(|round| matches!(round.stage, Stage::BackingOff(held) if held == timer));
+        if waits {
+            self.call_model();
+        }
+    }
+
+    /// Keeps the text of a block that never became complete, so that nothing people saw is lost.
+    pub(crate) fn keep_partial_text(&mut self, response: &Response) {
+        if let Some(text) = response.partial_text() {
+            let block = Block::text(text);
+            self.record_block(response, block.clone());
+            self.conversation.hear(block);
+        }
+    }
+
+    pub(crate) fn settle_accounts(&mut self, response: &Response) {
+        let Some(round) = self.round.as_mut() else { return };
+        round.usage.add(&response.usage);
+        let model = round.model.clone();
+        if response.head.is_some() {
+            self.context_tokens = response.usage.input_total() + response.usage.output_tokens;
+        }
+        self.enter_costs(&model, response);
+    }
+
+    pub(crate) fn enter_costs(&mut self, model: &str, response: &Response) {
+        let waited = self.now.millis_since(response.requested_at);
+        self.ledger.enter(&self.config.catalog, model, &response.usage, waited);
+    }
+}

@@ -1,0 +1,180 @@
+//! How a round ends and what its result says.
+
+use serde_json::Map;
+use tillerman_protocol::frame::{Frame, ResultFrame, ResultSubtype, SessionState};
+use tillerman_protocol::hook::{HookDetail, HookEvent};
+use tillerman_protocol::model::{FailureKind, ModelFailure};
+use tillerman_protocol::transcript::Entry;
+
+use crate::effect::{Effect, Sync};
+use crate::round::{Ending, Round, Stage};
+use crate::session::Session;
+
+const SHORTENED_PROMPT: usize = 200;
+
+impl Session {
+    /// Ends the round; a failure is first told to the hooks that listen for it.
+    pub(crate) fn finish(&mut self, ending: Ending) {
+        if let Ending::ApiError(failure) = &ending {
+            let text = describe(failure);
+            self.record_failure(&text, failure.kind.name(), failure.status);
+            if self.is_hooked(HookEvent::StopFailure) {
+                let last = self.round.as_ref().map(|round| round.last_text.clone());
+                let last_assistant_message = last.unwrap_or_default();
+                let run =
+                    self.run_hooks(HookDetail::StopFailure { error: text, last_assistant_message });
+                return self.set_stage(Stage::Failing(run, Box::new(ending)));
+            }
+        }
+        self.conclude(ending);
+    }
+
+    /// Stores the books, shows the result, and starts what waits.
+    pub(crate) fn conclude(&mut self, ending: Ending) {
+        let Some(round) = self.round.take() else { return };
+        self.conversation.seal();
+        let session_id = self.config.session_id.clone();
+        self.append_costs();
+        // A round whose prompt never got past the hooks leaves the last one in place.
+        let prompt_text = round.prompt_text.as_ref();
+        if let Some((text, leaf_uuid)) = prompt_text.zip(self.chain.tip.clone()) {
+            let last_prompt = shorten(text);
+            self.append(Entry::LastPrompt { last_prompt, leaf_uuid, session_id });
+        }
+        self.effects.push(Effect::Sync(Sync::Finish));
+        let prompts = round.prompts.clone();
+        let result = self.result(*round, ending);
+        self.last_result_failed = result.is_error;
+        self.emit(Frame::Result(Box::new(result)));
+        for uuid in prompts {
+            self.emit_lifecycle(uuid, "completed");
+        }
+        if !self.queue.iter().any(|prompt| prompt.wants_answer) {
+            self.emit_state(SessionState::Idle);
+        }
+        self.start_round();
+    }
+
+    /// Stores what the session has cost, so that totals survive a restart.
+    pub(crate) fn append_costs(&mut self) {
+        let state = self.ledger.to_state(self.config.session_id.clone());
+        self.append(Entry::CostState(Box::new(state)));
+    }
+
+    fn result(&mut self, round: Round, ending: Ending) -> ResultFrame {
+        let verdict = Verdict::of(&ending, &round, &self.config.limits);
+        let succeeded = verdict.subtype == ResultSubtype::Success;
+        let (result, errors) = match (succeeded, verdict.text) {
+            (true, text) => (Some(text), None),
+            (false, text) => (None, Some(vec![text])),
+        };
+        let stop_reason = match ending {
+            Ending::Deferred(_) => Some("tool_deferred".to_owned()),
+            _ => round.stop_reason,
+        };
+        ResultFrame {
+            subtype: verdict.subtype,
+            is_error: verdict.is_error,
+            duration_ms: self.now.millis_since(round.started_at),
+            duration_api_ms: self.ledger.api_ms(),
+            num_turns: match ending {
+                Ending::Command(_) => 0,
+                _ => round.user_frames + 1,
+            },
+            result,
+            errors,
+            stop_reason,
+            total_cost_usd: self.ledger.total_usd(),
+            usage: round.usage,
+            model_usage: self.ledger.by_model().clone(),
+            permission_denials: round.denials,
+            terminal_reason: verdict.terminal_reason.to_owned(),
+            api_error_status: match &ending {
+                Ending::ApiError(failure) => failure.status,
+                _ => None,
+            },
+            deferred_tool_use: match ending {
+                Ending::Deferred(call) => Some(call),
+                _ => None,
+            },
+            structured_output: None,
+            user_message_uuids: round.prompts,
+            session_id: self.config.session_id.clone(),
+            uuid: self.ids.entry_id(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// What a result says about an ending.
+struct Verdict {
+    subtype: ResultSubtype,
+    is_error: bool,
+    terminal_reason: &'static str,
+    text: String,
+}
+
+impl Verdict {
+    fn of(ending: &Ending, round: &Round, limits: &crate::config::Limits) -> Self {
+        use ResultSubtype::{ErrorDuringExecution, ErrorMaxBudgetUsd, ErrorMaxTurns, Success};
+        let said = || round.last_text.clone();
+        let (subtype, is_error, terminal_reason, text) = match ending {
+            Ending::Completed => (Success, false, "completed", said()),
+            Ending::Refused if round.last_text.is_empty() => {
+                let text = "The model refused to answer this request.".to_owned();
+                (Success, true, "refusal", text)
+            }
+            Ending::Refused => (Success, true, "refusal", said()),
+            Ending::Command(answer) => (Success, false, "completed", answer.clone()),
+            Ending::Blocked(reason) => {
+                (Success, false, "blocked", format!("A hook blocked the prompt: {reason}"))
+            }
+            Ending::Halted(reason) => (Success, false, "hook_stopped", reason.clone()),
+            Ending::MaxTurns => {
+                let most = limits.max_turns.unwrap_or_default();
+                (ErrorMaxTurns, true, "max_turns", format!("Reached the limit of {most} turns"))
+            }
+            Ending::MaxBudget => {
+                let most = limits.max_budget_usd.unwrap_or_default();
+                (ErrorMaxBudgetUsd, true, "max_budget", format!("Reached the budget of ${most}"))
+            }
+            Ending::Aborted { while_working } => {
+                let reason = if *while_working { "aborted_tools" } else { "aborted_streaming" };
+                (ErrorDuringExecution, true, reason, "The request was interrupted".to_owned())
+            }
+            Ending::Deferred(_) => (Success, false, "tool_deferred", said()),
+            Ending::ApiError(failure) => (Success, true, "api_error", describe(failure)),
+        };
+        Self { subtype, is_error, terminal_reason, text }
+    }
+}
+
+/// A failure of the model for people: what happened and what to do.
+fn describe(failure: &ModelFailure) -> String {
+    let status = failure.status.map_or_else(String::new, |status| format!("{status} "));
+    let hint = match failure.kind {
+        FailureKind::Authentication => {
+            "Check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN) and ANTHROPIC_BASE_URL."
+        }
+        FailureKind::Billing => "Check the account's balance.",
+        FailureKind::RateLimit => "Wait a while, or lower the number of parallel sessions.",
+        FailureKind::TooLong => "Start a new session, or compact this one.",
+        FailureKind::ModelUnavailable => "Check the model name, or set a fallback model.",
+        FailureKind::Connection => "Check the network and ANTHROPIC_BASE_URL.",
+        FailureKind::Tls => "Check the certificates; the request was not sent without them.",
+        FailureKind::Overloaded
+        | FailureKind::InvalidRequest
+        | FailureKind::Server
+        | FailureKind::Stream => return format!("API Error: {status}{}", failure.message),
+    };
+    let message = failure.message.trim_end_matches('.');
+    format!("API Error: {status}{message}. {hint}")
+}
+
+fn shorten(text: &str) -> String {
+    let mut short: String = text.chars().take(SHORTENED_PROMPT).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

@@ -1,0 +1,95 @@
+//! Many hooks, one outcome.
+
+use serde_json::Value;
+use tillerman_protocol::hook::{HookOutput, HookSpecificOutput};
+use tillerman_protocol::permission::PermissionResult;
+
+/// What a `PreToolUse` hook wants, weakest first: the strongest of several holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HookDecision {
+    /// Let it run, if no rule objects.
+    Allow,
+    /// Have somebody asked.
+    Ask,
+    /// Stop here and let the host decide later.
+    Defer,
+    /// Do not run it, for this reason.
+    Deny(String),
+}
+
+/// What all hooks of a run want together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HookOutcome {
+    /// The run is to stop, for this reason.
+    pub halt: Option<String>,
+    /// What is to happen with a call.
+    pub decision: Option<HookDecision>,
+    /// What is about to happen is blocked, for this reason.
+    pub block: Option<String>,
+    /// The input to use instead.
+    pub updated_input: Option<Value>,
+    /// The output to show the model instead.
+    pub updated_output: Option<Value>,
+    /// The answer to a permission question.
+    pub permission: Option<PermissionResult>,
+    /// Texts for the model.
+    pub context: Vec<String>,
+    /// Texts for the person.
+    pub messages: Vec<String>,
+}
+
+impl HookOutcome {
+    /// Joins the answers of several hooks: deny outranks defer outranks ask outranks allow.
+    pub fn merge(outputs: impl IntoIterator<Item = HookOutput>) -> Self {
+        let mut merged = Self::default();
+        for output in outputs {
+            merged.take(output);
+        }
+        merged
+    }
+
+    fn take(&mut self, output: HookOutput) {
+        let reason = output.reason.unwrap_or_default();
+        if output.go_on == Some(false) {
+            let why = output.stop_reason.unwrap_or_else(|| reason.clone());
+            self.halt.get_or_insert(why);
+        }
+        match output.decision.as_deref() {
+            Some("block") => {
+                self.block.get_or_insert_with(|| reason.clone());
+                self.decide(HookDecision::Deny(reason));
+            }
+            Some("approve") => self.decide(HookDecision::Allow),
+            _ => {}
+        }
+        self.messages.extend(output.system_message);
+        if let Some(specific) = output.hook_specific_output {
+            self.take_specific(specific);
+        }
+    }
+
+    fn take_specific(&mut self, specific: HookSpecificOutput) {
+        let reason = specific.permission_decision_reason.unwrap_or_default();
+        match specific.permission_decision.as_deref() {
+            Some("deny") => self.decide(HookDecision::Deny(reason)),
+            Some("defer") => self.decide(HookDecision::Defer),
+            Some("ask") => self.decide(HookDecision::Ask),
+            Some("allow") => self.decide(HookDecision::Allow),
+            _ => {}
+        }
+        self.context.extend(specific.additional_context);
+        self.updated_input = specific.updated_input.or_else(|| self.updated_input.take());
+        self.updated_output = specific.updated_tool_output.or_else(|| self.updated_output.take());
+        let answer = specific.decision.and_then(|value| serde_json::from_value(value).ok());
+        match (&self.permission, answer) {
+            (Some(PermissionResult::Deny { .. }), _) | (_, None) => {}
+            (_, Some(answer)) => self.permission = Some(answer),
+        }
+    }
+
+    fn decide(&mut self, decision: HookDecision) {
+        if self.decision.as_ref().is_none_or(|held| decision > *held) {
+            self.decision = Some(decision);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Everything a session hears.
+
+use serde_json::Value;
+use tillerman_protocol::EntryId;
+use tillerman_protocol::content::Content;
+use tillerman_protocol::hook::HookEvent;
+use tillerman_protocol::model::{ModelEvent, SystemBlock, Thinking};
+use tillerman_protocol::permission::{PermissionMode, PermissionUpdate};
+use tillerman_protocol::tool::ToolOutcome;
+
+use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
+use crate::hooks::HookOutcome;
+
+/// Something that happened outside the engine.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A prompt came in.
+    Prompted(Prompt),
+    /// The model reported something.
+    ModelReported {
+        /// The response it belongs to.
+        response: ResponseId,
+        /// What it reported.
+        event: ModelEvent,
+    },
+    /// All hooks of a run answered, failed or timed out.
+    HooksAnswered {
+        /// The run.
+        run: HookRunId,
+        /// Their answers as one.
+        outcome: Box<HookOutcome>,
+    },
+    /// Policy judged a call.
+    CallJudged {
+        /// The call.
+        call: CallId,
+        /// The verdict.
+        judgement: Judgement,
+    },
+    /// Somebody answered a permission question.
+    PermissionAnswered {
+        /// The question.
+        ask: AskId,
+        /// The answer.
+        answer: PermissionAnswer,
+    },
+    /// A tool ended.
+    ToolEnded {
+        /// The call.
+        call: CallId,
+        /// How it ended.
+        outcome: ToolOutcome,
+    },
+    /// A timer fired.
+    TimerFired {
+        /// The timer.
+        timer: TimerId,
+    },
+    /// Somebody wants the round to end now.
+    Interrupted,
+    /// A prompt that still waits is taken back.
+    PromptWithdrawn(EntryId),
+    /// Another model is to answer from now on; `None` means the default.
+    ModelChosen(Option<String>),
+    /// Another permission mode holds from now on.
+    ModeChosen(PermissionMode),
+    /// Another thinking setting holds from now on.
+    ThinkingChosen(Thinking),
+    /// Another system prompt holds from now on.
+    SystemChosen(Vec<SystemBlock>),
+    /// Hooks were registered: these are the events somebody listens to.
+    HooksRegistered(Vec<HookEvent>),
+    /// No further prompts or answers will come.
+    InputClosed,
+    /// The process is about to end; no result is wanted.
+    ShutDown,
+}
+
+/// A prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prompt {
+    /// What is said.
+    pub content: Content,
+    /// The id the host gave it.
+    pub uuid: Option<EntryId>,
+    /// Whether it wants an answer, or only adds to the conversation.
+    pub wants_answer: bool,
+}
+
+impl Prompt {
+    /// A plain text that wants an answer.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: Content::Text(text.into()), uuid: None, wants_answer: true }
+    }
+}
+
+/// What policy says about a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judgement {
+    /// It may run.
+    Allow,
+    /// It must not run.
+    Deny {
+        /// What the model is told.
+        message: String,
+        /// What kind of thing decided, such as `rule` or `mode`.
+        reason_type: String,
+    },
+    /// Somebody has to decide.
+    Ask {
+        /// Why it is a question.
+        reason: Option<String>,
+        /// The path that made it a question.
+        blocked_path: Option<String>,
+        /// Updates that would make the question unnecessary.
+        suggestions: Vec<PermissionUpdate>,
+    },
+    /// The input is not one the tool takes.
+    Invalid {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// There is no such tool.
+    UnknownTool,
+}
+
+/// What somebody answered to a permission question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PermissionAnswer {
+    /// Run it.
+    Allow {
+        /// The input to run with; `None` means unchanged.
+        updated_input: Option<Value>,
+        /// Permission updates to apply from now on.
+        updates: Vec<PermissionUpdate>,
+    },
+    /// Do not run it.
+    Deny {
+        /// What the model is told.
+        message: String,
+        /// Whether the whole round ends here.
+        interrupt: bool,
+    },
+    /// Nobody could answer.
+    Failed {
+        /// Why.
+        message: String,
+    },
+}

@@ -1,0 +1,70 @@
+//! What a session has used and spent.
+
+use std::collections::BTreeMap;
+
+use tillerman_protocol::SessionId;
+use tillerman_protocol::catalog::Catalog;
+use tillerman_protocol::frame::ModelUsage;
+use tillerman_protocol::stream::Usage;
+use tillerman_protocol::transcript::CostState;
+
+/// Tokens and dollars over a whole session, resumes included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ledger {
+    models: BTreeMap<String, ModelUsage>,
+    api_ms: u64,
+}
+
+impl Ledger {
+    /// Goes on from what an earlier run of the session stored.
+    #[must_use]
+    pub fn from_state(state: &CostState) -> Self {
+        Self { models: state.model_usage.clone(), api_ms: state.total_api_duration_ms }
+    }
+
+    /// The ledger as a transcript entry stores it.
+    #[must_use]
+    pub fn to_state(&self, session_id: SessionId) -> CostState {
+        CostState {
+            session_id: Some(session_id),
+            total_cost_usd: self.total_usd(),
+            total_api_duration_ms: self.api_ms,
+            model_usage: self.models.clone(),
+            extra: serde_json::Map::new(),
+        }
+    }
+
+    /// Enters a response.
+    pub fn enter(&mut self, catalog: &Catalog, model: &str, usage: &Usage, api_ms: u64) {
+        self.api_ms += api_ms;
+        let entry = self.models.entry(model.to_owned()).or_default();
+        entry.input_tokens += usage.input_tokens;
+        entry.output_tokens += usage.output_tokens;
+        entry.cache_read_input_tokens += usage.cache_read_input_tokens;
+        entry.cache_creation_input_tokens += usage.cache_creation_input_tokens;
+        entry.cost_usd += catalog.cost(model, usage);
+        if let Some(profile) = catalog.profile(model) {
+            entry.context_window = profile.context_window;
+            entry.max_output_tokens = profile.max_output_tokens;
+        }
+    }
+
+    /// Dollars spent so far.
+    #[must_use]
+    pub fn total_usd(&self) -> f64 {
+        // Not `sum`, which is a negative zero for a session that spent nothing.
+        self.models.values().fold(0.0, |total, usage| total + usage.cost_usd)
+    }
+
+    /// Milliseconds spent waiting for models so far.
+    #[must_use]
+    pub const fn api_ms(&self) -> u64 {
+        self.api_ms
+    }
+
+    /// Tokens and dollars by model.
+    #[must_use]
+    pub const fn by_model(&self) -> &BTreeMap<String, ModelUsage> {
+        &self.models
+    }
+}

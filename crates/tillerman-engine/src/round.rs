@@ -1,0 +1,108 @@
+//! One prompt round: from a prompt to its result.
+
+use serde_json::Value;
+use tillerman_protocol::frame::PermissionDenial;
+use tillerman_protocol::model::ModelFailure;
+use tillerman_protocol::stream::Usage;
+use tillerman_protocol::{EntryId, Moment};
+
+use crate::calls::{Calls, HookRunId, TimerId};
+use crate::input::Prompt;
+use crate::response::Response;
+
+/// What a round has done so far.
+#[derive(Debug)]
+pub(crate) struct Round {
+    pub(crate) started_at: Moment,
+    pub(crate) stage: Stage,
+    pub(crate) calls: Calls,
+    /// The model of this round; a fallback lasts until the round ends.
+    pub(crate) model: String,
+    pub(crate) fallbacks_used: usize,
+    /// Ids that hosts gave to the prompts of this round.
+    pub(crate) prompts: Vec<EntryId>,
+    /// The newest prompt that was taken up.
+    pub(crate) prompt_text: Option<String>,
+    /// Requests made, repetitions not counted.
+    pub(crate) turns: u32,
+    /// Repetitions of the present request.
+    pub(crate) retries: u32,
+    /// How often a response that was cut short was asked to go on.
+    pub(crate) recoveries: u32,
+    pub(crate) empty_responses: u32,
+    pub(crate) stop_blocks: u32,
+    pub(crate) user_frames: u32,
+    pub(crate) usage: Usage,
+    pub(crate) denials: Vec<PermissionDenial>,
+    pub(crate) last_text: String,
+    pub(crate) stop_reason: Option<String>,
+    /// Text that hooks want the model to see with the next request.
+    pub(crate) context: Vec<String>,
+    /// A hook wants the round to end, for this reason.
+    pub(crate) halt: Option<String>,
+}
+
+/// What a round is waiting for.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// Hooks look at the prompts.
+    Submitting(HookRunId, Vec<Prompt>),
+    /// The model answers; complete calls may already run.
+    Responding(Box<Response>),
+    /// A failed request waits to be repeated.
+    BackingOff(TimerId),
+    /// The response is whole; calls are still open.
+    Working,
+    /// Hooks look at the calls of the turn.
+    BatchHooks(HookRunId),
+    /// Hooks decide whether the agent may stop.
+    Stopping(HookRunId),
+    /// Hooks hear that the round failed.
+    Failing(HookRunId, Box<Ending>),
+    /// Between two stages, inside one step.
+    Between,
+}
+
+/// How a round ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ending {
+    Completed,
+    Refused,
+    /// The session answered a command itself.
+    Command(String),
+    Blocked(String),
+    Halted(String),
+    MaxTurns,
+    MaxBudget,
+    Aborted {
+        while_working: bool,
+    },
+    Deferred(Value),
+    ApiError(Box<ModelFailure>),
+}
+
+impl Round {
+    pub(crate) fn new(started_at: Moment, model: String) -> Self {
+        Self {
+            started_at,
+            stage: Stage::Between,
+            calls: Calls::default(),
+            model,
+            fallbacks_used: 0,
+            prompts: Vec::new(),
+            prompt_text: None,
+            turns: 0,
+            retries: 0,
+            recoveries: 0,
+            empty_responses: 0,
+            stop_blocks: 0,
+            user_frames: 0,
+            usage: Usage::default(),
+            denials: Vec::new(),
+            last_text: String::new(),
+            stop_reason: None,
+            context: Vec::new(),
+            halt: None,
+        }
+    }
+}

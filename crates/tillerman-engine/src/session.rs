@@ -1,0 +1,413 @@
+//! The session: takes inputs in, keeps the state, hands effects out.
+
+use std::collections::VecDeque;
+
+use tillerman_protocol::hook::{HookDetail, HookEvent};
+use tillerman_protocol::model::Thinking;
+use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::{EntryId, Moment, ToolUseId};
+
+use crate::calls::HookRunId;
+use crate::commands;
+use crate::config::SessionConfig;
+use crate::conversation::Conversation;
+use crate::effect::{Effect, Sync};
+use crate::hooks::HookOutcome;
+use crate::identity::IdSource;
+use crate::input::{Input, PermissionAnswer, Prompt};
+use crate::ledger::Ledger;
+use crate::replay::Restored;
+use crate::round::{Ending, Round, Stage};
+
+/// A session. One task owns it; it does nothing but compute.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) config: SessionConfig,
+    pub(crate) ids: IdSource,
+    pub(crate) now: Moment,
+    pub(crate) conversation: Conversation,
+    pub(crate) ledger: Ledger,
+    pub(crate) chain: Chain,
+    pub(crate) choices: Choices,
+    pub(crate) queue: VecDeque<Prompt>,
+    pub(crate) round: Option<Box<Round>>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) door: Door,
+    pub(crate) last_result_failed: bool,
+    /// Tokens the newest request carried and the newest response added.
+    pub(crate) context_tokens: u64,
+    counter: u64,
+}
+
+/// Where the next transcript entry attaches.
+#[derive(Debug, Default)]
+pub(crate) struct Chain {
+    pub(crate) tip: Option<EntryId>,
+    /// Calls of an earlier run that were never answered.
+    pub(crate) orphans: Vec<(ToolUseId, EntryId)>,
+}
+
+/// What can be changed while a session runs.
+#[derive(Debug)]
+pub(crate) struct Choices {
+    pub(crate) model: String,
+    pub(crate) mode: PermissionMode,
+    pub(crate) thinking: Thinking,
+}
+
+/// Whether anything can still come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    Open,
+    /// No more prompts or answers; work under way is finished.
+    Closed,
+    /// The session is over.
+    Ended,
+}
+
+/// What a session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// It waits for a prompt; nothing runs.
+    Idle,
+    /// A round is under way.
+    Running,
+    /// It is over.
+    Ended,
+}
+
+impl Session {
+    /// A session that goes on from what was restored; from nothing, if that is empty.
+    #[must_use]
+    pub fn new(config: SessionConfig, restored: Restored) -> Self {
+        let choices =
+            Choices { model: config.model.clone(), mode: config.mode, thinking: config.thinking };
+        Self {
+            ids: IdSource::new(config.seed),
+            now: Moment::default(),
+            conversation: restored.conversation,
+            ledger: restored.ledger,
+            chain: Chain { tip: restored.tip, orphans: restored.orphans },
+            choices,
+            queue: VecDeque::new(),
+            round: None,
+            effects: Vec::new(),
+            door: Door::Open,
+            last_result_failed: false,
+            context_tokens: 0,
+            counter: 0,
+            config,
+        }
+    }
+
+    /// Takes one input in and says what is to be done about it.
+    pub fn step(&mut self, now: Moment, input: Input) -> Vec<Effect> {
+        self.now = now;
+        if self.door != Door::Ended {
+            self.take(input);
+        }
+        std::mem::take(&mut self.effects)
+    }
+
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Prompted(prompt) => self.prompted(prompt),
+            Input::ModelReported { response, event } => self.model_reported(response, event),
+            Input::HooksAnswered { run, outcome } => self.hooks_answered(run, *outcome),
+            Input::CallJudged { call, judgement } => self.call_judged(call, judgement),
+            Input::PermissionAnswered { ask, answer } => self.permission_answered(ask, answer),
+            Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
+            Input::TimerFired { timer } => self.timer_fired(timer),
+            Input::Interrupted => self.interrupt(),
+            Input::PromptWithdrawn(uuid) => {
+                self.queue.retain(|prompt| prompt.uuid.as_ref() != Some(&uuid));
+            }
+            Input::ModelChosen(model) => {
+                self.choices.model = model.unwrap_or_else(|| self.config.model.clone());
+            }
+            Input::ModeChosen(mode) => self.choose_mode(mode),
+            Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
+            Input::SystemChosen(system) => self.config.system = system,
+            Input::HooksRegistered(events) => self.config.hooked = events,
+            Input::InputClosed => self.close_input(),
+            Input::ShutDown => self.shut_down(),
+        }
+    }
+
+    /// What the session is doing.
+    #[must_use]
+    pub const fn activity(&self) -> Activity {
+        match (self.door, &self.round) {
+            (Door::Ended, _) => Activity::Ended,
+            (_, Some(_)) => Activity::Running,
+            (_, None) => Activity::Idle,
+        }
+    }
+
+    /// The permission mode in force.
+    #[must_use]
+    pub const fn mode(&self) -> PermissionMode {
+        self.choices.mode
+    }
+
+    /// The model that answers the next round.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.choices.model
+    }
+
+    /// The conversation so far.
+    #[must_use]
+    pub const fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// What was used and spent so far.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What the session was started with.
+    #[must_use]
+    pub const fn config(&self) -> &SessionConfig {
+        &self.config
+    }
+
+    /// Tokens in the context after the newest response; zero before the first.
+    #[must_use]
+    pub const fn context_tokens(&self) -> u64 {
+        self.context_tokens
+    }
+
+    /// Whether the newest round ended in an error.
+    #[must_use]
+    pub const fn last_result_failed(&self) -> bool {
+        self.last_result_failed
+    }
+
+    /// Ids of the prompts that still wait.
+    #[must_use]
+    pub fn queued(&self) -> Vec<EntryId> {
+        self.queue.iter().filter_map(|prompt| prompt.uuid.clone()).collect()
+    }
+
+    fn prompted(&mut self, prompt: Prompt) {
+        if self.door != Door::Open {
+            return;
+        }
+        if let Some(uuid) = prompt.uuid.clone() {
+            self.emit_lifecycle(uuid, "queued");
+        }
+        self.queue.push_back(prompt);
+        self.start_round();
+    }
+
+    /// Starts a round with everything that waits, unless one is under way.
+    pub(crate) fn start_round(&mut self) {
+        if self.round.is_some() || self.door == Door::Ended {
+            return;
+        }
+        if self.queue.is_empty() {
+            if self.door == Door::Closed {
+                self.end();
+            }
+            return;
+        }
+        if let Some(command) = self.queue.front().and_then(commands::parse)
+            && let Some(prompt) = self.queue.pop_front()
+        {
+            return self.run_command(prompt, &command);
+        }
+        let prompts = self.take_waiting();
+        self.answer_orphans();
+        if prompts.iter().all(|prompt| !prompt.wants_answer) {
+            for prompt in prompts {
+                self.add_quietly(prompt);
+            }
+            return self.start_round();
+        }
+        self.round = Some(Box::new(Round::new(self.now, self.choices.model.clone())));
+        self.emit_running();
+        if self.is_hooked(HookEvent::UserPromptSubmit) {
+            let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
+            let detail = HookDetail::UserPromptSubmit { prompt: texts.join("\n") };
+            let run = self.run_hooks(detail);
+            self.set_stage(Stage::Submitting(run, prompts));
+        } else {
+            self.take_up(prompts);
+        }
+    }
+
+    /// Takes the prompts that wait, up to the first command.
+    pub(crate) fn take_waiting(&mut self) -> Vec<Prompt> {
+        let is_command = |prompt: &Prompt| commands::parse(prompt).is_some();
+        let until = self.queue.iter().position(is_command).unwrap_or(self.queue.len());
+        self.queue.drain(..until).collect()
+    }
+
+    /// Adds a prompt to the conversation that nobody is to answer.
+    fn add_quietly(&mut self, prompt: Prompt) {
+        let (client_uuid, content) = (prompt.uuid.clone(), prompt.content.clone());
+        let uuid = self.record_prompt(prompt);
+        self.emit_prompt(uuid, content);
+        if let Some(client_uuid) = client_uuid {
+            self.emit_lifecycle(client_uuid, "completed");
+        }
+    }
+
+    fn take_up(&mut self, prompts: Vec<Prompt>) {
+        let mut anything = false;
+        let mut replays = Vec::new();
+        for prompt in prompts {
+            let (content, said) = (prompt.content.clone(), !prompt.content.is_blank());
+            let uuid = self.record_prompt(prompt);
+            anything |= said;
+            replays.push((uuid, content));
+        }
+        self.emit_init();
+        for (uuid, content) in replays {
+            self.emit_prompt(uuid, content);
+        }
+        if anything {
+            self.request();
+        } else {
+            self.finish(Ending::Completed);
+        }
+    }
+
+    fn hooks_answered(&mut self, run: HookRunId, outcome: HookOutcome) {
+        let Some(round) = self.round.as_mut() else { return };
+        if let Some(call) = round.calls.of_hook(run) {
+            return self.call_hooks_answered(call, outcome);
+        }
+        let stage_run = match &round.stage {
+            Stage::Submitting(run, _)
+            | Stage::BatchHooks(run)
+            | Stage::Stopping(run)
+            | Stage::Failing(run, _) => *run,
+            _ => return,
+        };
+        if stage_run != run {
+            return;
+        }
+        let stage = std::mem::replace(&mut round.stage, Stage::Between);
+        for message in &outcome.messages {
+            self.emit_notification("hook", message);
+        }
+        match stage {
+            Stage::Submitting(_, prompts) => self.submitted(prompts, outcome),
+            Stage::BatchHooks(_) => self.batch_judged(outcome),
+            Stage::Stopping(_) => self.stop_judged(outcome),
+            Stage::Failing(_, ending) => self.conclude(*ending),
+            _ => {}
+        }
+    }
+
+    fn submitted(&mut self, prompts: Vec<Prompt>, outcome: HookOutcome) {
+        let ending = outcome.halt.map(Ending::Halted);
+        if let Some(ending) = ending.or_else(|| outcome.block.map(Ending::Blocked)) {
+            self.drop_prompts(&prompts);
+            return self.finish(ending);
+        }
+        self.with_round(|round| round.context.extend(outcome.context));
+        self.take_up(prompts);
+    }
+
+    /// The round ends without these prompts; hosts still learn that they are done with.
+    fn drop_prompts(&mut self, prompts: &[Prompt]) {
+        let uuids = prompts.iter().filter_map(|prompt| prompt.uuid.clone());
+        self.with_round(|round| round.prompts.extend(uuids));
+    }
+
+    /// Ends the round that is under way; what was complete is kept.
+    fn interrupt(&mut self) {
+        let Some(round) = self.round.as_mut() else { return };
+        let while_working = !round.calls.unsettled().is_empty();
+        let stage = std::mem::replace(&mut round.stage, Stage::Between);
+        match stage {
+            Stage::Submitting(run, prompts) => {
+                self.effects.push(Effect::CancelHooks { run });
+                self.drop_prompts(&prompts);
+            }
+            Stage::BatchHooks(run) | Stage::Stopping(run) | Stage::Failing(run, _) => {
+                self.effects.push(Effect::CancelHooks { run });
+            }
+            Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
+            Stage::Responding(response) => {
+                self.effects.push(Effect::CancelModel { response: response.id });
+                self.keep_partial_text(&response);
+                self.settle_accounts(&response);
+            }
+            Stage::Working | Stage::Between => {}
+        }
+        self.abandon_calls();
+        self.hand_over_results();
+        self.mark_interruption(while_working);
+        self.finish(Ending::Aborted { while_working });
+    }
+
+    fn close_input(&mut self) {
+        if self.door == Door::Open {
+            self.door = Door::Closed;
+        }
+        let message = "Tool permission request failed: the input was closed before an answer came";
+        for ask in self.open_asks() {
+            self.effects.push(Effect::CancelAsk { ask });
+            self.permission_answered(ask, PermissionAnswer::Failed { message: message.to_owned() });
+        }
+        self.start_round();
+    }
+
+    fn shut_down(&mut self) {
+        if let Some(mut round) = self.round.take() {
+            match std::mem::replace(&mut round.stage, Stage::Between) {
+                Stage::Responding(response) => {
+                    self.effects.push(Effect::CancelModel { response: response.id });
+                    self.enter_costs(&round.model, &response);
+                }
+                Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
+                Stage::Submitting(run, _)
+                | Stage::BatchHooks(run)
+                | Stage::Stopping(run)
+                | Stage::Failing(run, _) => self.effects.push(Effect::CancelHooks { run }),
+                Stage::Working | Stage::Between => {}
+            }
+            for call in round.calls.iter() {
+                self.cancel_work(call);
+            }
+            self.append_costs();
+        }
+        self.effects.push(Effect::Sync(Sync::Finish));
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.door = Door::Ended;
+        self.effects.push(Effect::End);
+    }
+
+    pub(crate) fn choose_mode(&mut self, mode: PermissionMode) {
+        self.choices.mode = mode;
+        self.emit_mode();
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.counter += 1;
+        self.counter
+    }
+
+    pub(crate) fn is_hooked(&self, event: HookEvent) -> bool {
+        self.config.hooked.contains(&event)
+    }
+
+    pub(crate) fn set_stage(&mut self, stage: Stage) {
+        self.with_round(|round| round.stage = stage);
+    }
+
+    pub(crate) fn with_round(&mut self, change: impl FnOnce(&mut Round)) {
+        if let Some(round) = self.round.as_mut() {
+            change(round);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! From the `>` lines of a transcript to what a session hears.
+
+use serde_json::Value;
+use tillerman_engine::{HookOutcome, Input, Judgement, PermissionAnswer, Prompt};
+use tillerman_protocol::EntryId;
+use tillerman_protocol::content::Content;
+use tillerman_protocol::hook::{HookEvent, HookOutput};
+use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::tool::{ToolFailure, ToolOutcome, ToolOutput};
+
+use super::names::Names;
+use super::notation::Words;
+use super::streams::Streams;
+
+/// What a line says happened, input by input.
+pub(super) fn read(line: &str, names: &Names, streams: &mut Streams) -> Vec<Input> {
+    let mut words = Words::of(line);
+    let verb = words.word();
+    if verb == "model" {
+        let name = words.word();
+        let response = names.response_id(&name);
+        let clauses = words.clauses();
+        let events = clauses.into_iter().flat_map(|clause| streams.events(&name, clause));
+        return events.map(|event| Input::ModelReported { response, event }).collect();
+    }
+    let input = one(&verb, &mut words, names);
+    words.end();
+    vec![input]
+}
+
+fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
+    match verb {
+        "prompt" => Input::Prompted(prompt(words)),
+        "judged" => {
+            let call = names.call_id(&words.word());
+            Input::CallJudged { call, judgement: judgement(words) }
+        }
+        "answered" => {
+            let ask = names.ask_id(&words.word());
+            Input::PermissionAnswered { ask, answer: answer(words) }
+        }
+        "tool" => {
+            let call = names.call_id(&words.word());
+            Input::ToolEnded { call, outcome: outcome(words) }
+        }
+        "hooks" => {
+            let run = names.hook_run_id(&words.word());
+            let outcome = HookOutcome::merge(hook_outputs(words.json()));
+            Input::HooksAnswered { run, outcome: Box::new(outcome) }
+        }
+        "timer" => Input::TimerFired { timer: names.timer_id(&words.word()) },
+        "interrupt" => Input::Interrupted,
+        "withdraw" => Input::PromptWithdrawn(EntryId::new(words.word())),
+        "set-model" => Input::ModelChosen(Some(words.word()).filter(|name| name != "default")),
+        "set-mode" => {
+            let name = words.word();
+            let mode = PermissionMode::parse(&name);
+            Input::ModeChosen(mode.unwrap_or_else(|| words.misread(&name)))
+        }
+        "set-hooks" => Input::HooksRegistered(hook_events(words)),
+        "close" => Input::InputClosed,
+        "shutdown" => Input::ShutDown,
+        other => words.misread(other),
+    }
+}
+
+/// The names of hook events up to the end of the line.
+pub(super) fn hook_events(words: &mut Words) -> Vec<HookEvent> {
+    let event = |name: String| serde_json::from_value(Value::String(name)).expect("a hook event");
+    words.rest().into_iter().map(event).collect()
+}
+
+fn prompt(words: &mut Words) -> Prompt {
+    let content = match words.maybe_text() {
+        Some(text) => Content::Text(text),
+        None => serde_json::from_value(words.json()).expect("content blocks"),
+    };
+    let uuid = words.option("uuid").map(EntryId::new);
+    Prompt { content, uuid, wants_answer: !words.flag("quiet") }
+}
+
+fn judgement(words: &mut Words) -> Judgement {
+    match words.word().as_str() {
+        "allow" => Judgement::Allow,
+        "deny" => Judgement::Deny { message: words.text(), reason_type: "rule".to_owned() },
+        "ask" => Judgement::Ask {
+            reason: words.maybe_text(),
+            blocked_path: words.option("path"),
+            suggestions: Vec::new(),
+        },
+        "invalid" => Judgement::Invalid { message: words.text() },
+        "unknown" => Judgement::UnknownTool,
+        other => words.misread(other),
+    }
+}
+
+fn answer(words: &mut Words) -> PermissionAnswer {
+    match words.word().as_str() {
+        "allow" => {
+            let mut updates = Vec::new();
+            let mut updated_input = None;
+            while let Some(value) = words.maybe_json() {
+                match value {
+                    Value::Array(_) => {
+                        updates = serde_json::from_value(value).expect("permission updates");
+                    }
+                    input => updated_input = Some(input),
+                }
+            }
+            PermissionAnswer::Allow { updated_input, updates }
+        }
+        "deny" => PermissionAnswer::Deny { message: words.text(), interrupt: false },
+        "deny!" => PermissionAnswer::Deny { message: words.text(), interrupt: true },
+        "failed" => PermissionAnswer::Failed { message: words.text() },
+        other => words.misread(other),
+    }
+}
+
+fn outcome(words: &mut Words) -> ToolOutcome {
+    match words.word().as_str() {
+        "ok" => {
+            let content = match words.maybe_json() {
+                Some(blocks) => serde_json::from_value(blocks).expect("content blocks"),
+                None => Content::Text(words.text()),
+            };
+            Ok(ToolOutput { content, structured: None })
+        }
+        "err" => Err(ToolFailure::new(words.text())),
+        other => words.misread(other),
+    }
+}
+
+/// One hook's answer, or a list of the answers of several.
+fn hook_outputs(value: Value) -> Vec<HookOutput> {
+    let outputs = match value {
+        Value::Array(outputs) => outputs,
+        output => vec![output],
+    };
+    let output = |value| serde_json::from_value(value).expect("a hook's answer");
+    outputs.into_iter().map(output).collect()
+}

@@ -1,0 +1,6 @@
+//! The engine, seen from outside: golden transcripts and simulated sessions.
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod simulation;

@@ -1,0 +1,205 @@
+//! Checks of rounds: every prompt is taken up once, every round has one result, the end is the end.
+
+use std::collections::{HashMap, HashSet};
+
+use tillerman_engine::{Activity, Effect, Input, Prompt};
+use tillerman_protocol::EntryId;
+use tillerman_protocol::frame::{Frame, ResultFrame, SessionState, SystemDetail};
+use tillerman_protocol::hook::HookDetail;
+use tillerman_protocol::transcript::Entry;
+
+use super::fault::{Checked, Fault, ensure};
+
+/// Every prompt of the simulation that is not blank begins like this.
+pub(super) const PROMPT: &str = "prompt#";
+
+/// Where a session stands, seen only through its effects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Idle,
+    Submitting,
+    Begun,
+}
+
+/// Watches the rounds of one process of a session.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    phase: Phase,
+    /// Prompts that wait.
+    pending: Vec<Prompt>,
+    /// Prompts that hooks look at.
+    taken: Vec<Prompt>,
+    /// Prompts written down since the last result that want an answer.
+    fresh: usize,
+    closed: bool,
+    ended: bool,
+    state: Option<SessionState>,
+    lifecycle: HashMap<EntryId, String>,
+    answered: HashSet<EntryId>,
+    pub(super) results: u64,
+}
+
+impl Rounds {
+    pub(super) fn hear(&mut self, input: &Input) {
+        match input {
+            Input::Prompted(prompt) if !self.closed => self.pending.push(prompt.clone()),
+            Input::PromptWithdrawn(uuid) => {
+                let before = self.pending.len();
+                self.pending.retain(|prompt| prompt.uuid.as_ref() != Some(uuid));
+                if self.pending.len() < before {
+                    self.lifecycle.remove(uuid);
+                }
+            }
+            Input::InputClosed => self.closed = true,
+            _ => {}
+        }
+    }
+
+    pub(super) fn see(&mut self, effect: &Effect) -> Checked {
+        ensure(!self.ended, "nothing-follows-the-end", || format!("{effect:?}"))?;
+        match effect {
+            Effect::Append(entry) => self.append(entry),
+            Effect::Emit(frame) => self.show(frame),
+            Effect::RunHooks { input, .. } => match input.detail {
+                HookDetail::UserPromptSubmit { .. } => self.submit(),
+                _ => self.check_begun(effect),
+            },
+            Effect::CallModel { .. }
+            | Effect::RunTool { .. }
+            | Effect::JudgeCall { .. }
+            | Effect::StartTimer { .. }
+            | Effect::AskPermission { .. } => self.check_begun(effect),
+            Effect::End => {
+                self.ended = true;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_begun(&self, effect: &Effect) -> Checked {
+        ensure(self.phase == Phase::Begun, "work-belongs-to-a-round", || format!("{effect:?}"))
+    }
+
+    fn append(&mut self, entry: &Entry) -> Checked {
+        let Entry::User(entry) = entry else { return Ok(()) };
+        let text = entry.message.content.plain_text();
+        let is_prompt = text.starts_with(PROMPT) || (!text.is_empty() && text.trim().is_empty());
+        if !is_prompt {
+            return Ok(());
+        }
+        let find = |list: &[Prompt]| list.iter().position(|p| p.content.plain_text() == text);
+        let prompt = match (find(&self.pending), find(&self.taken)) {
+            (Some(at), _) => self.pending.remove(at),
+            (None, Some(at)) => self.taken.remove(at),
+            (None, None) => {
+                return Err(Fault { check: "prompts-are-taken-up-once", detail: text });
+            }
+        };
+        let named = prompt.uuid.is_none_or(|uuid| uuid == entry.link.uuid);
+        self.fresh += usize::from(prompt.wants_answer);
+        ensure(named, "prompts-keep-their-ids", || text)
+    }
+
+    fn submit(&mut self) -> Checked {
+        let idle = self.phase == Phase::Idle;
+        ensure(idle, "rounds-do-not-overlap", || "prompts are submitted inside a round".into())?;
+        let wanted = self.pending.iter().any(|prompt| prompt.wants_answer);
+        ensure(wanted, "rounds-start-with-a-prompt", || "nobody wants an answer".to_owned())?;
+        let until = self.pending.iter().position(is_command).unwrap_or(self.pending.len());
+        self.taken.extend(self.pending.drain(..until));
+        self.phase = Phase::Submitting;
+        Ok(())
+    }
+
+    fn show(&mut self, frame: &Frame) -> Checked {
+        match frame {
+            Frame::System(frame) => match &frame.detail {
+                SystemDetail::Init(_) => self.begin(),
+                SystemDetail::SessionStateChanged { state, .. } => {
+                    self.state = Some(*state);
+                    Ok(())
+                }
+                _ => Ok(()),
+            },
+            Frame::Result(result) => self.finish(result),
+            Frame::CommandLifecycle(frame) => {
+                let before = self.lifecycle.insert(frame.command_uuid.clone(), frame.state.clone());
+                let fine = match frame.state.as_str() {
+                    "queued" => before.is_none(),
+                    "started" => before.as_deref() == Some("queued"),
+                    "completed" => matches!(before.as_deref(), Some("queued" | "started")),
+                    _ => false,
+                };
+                ensure(fine, "lifecycles-go-forward", || format!("{before:?} then {frame:?}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self) -> Checked {
+        let mut wanted = self.phase == Phase::Submitting || self.fresh > 0;
+        if !wanted && self.pending.first().is_some_and(is_command) {
+            self.pending.remove(0);
+            wanted = true;
+        }
+        ensure(wanted, "rounds-start-with-a-prompt", || "nobody wants an answer".to_owned())?;
+        ensure(self.phase != Phase::Begun, "rounds-do-not-overlap", || "two begin".to_owned())?;
+        self.phase = Phase::Begun;
+        Ok(())
+    }
+
+    fn finish(&mut self, result: &ResultFrame) -> Checked {
+        ensure(self.phase != Phase::Idle, "one-result-per-round", || {
+            format!("a result ({}) outside a round", result.terminal_reason)
+        })?;
+        let reason = result.terminal_reason.as_str();
+        let may_drop = matches!(reason, "blocked" | "hook_stopped" | "aborted_streaming");
+        ensure(self.taken.is_empty() || may_drop, "prompts-are-not-lost", || {
+            format!("{:?} when the round ended as {reason}", self.taken)
+        })?;
+        for uuid in &result.user_message_uuids {
+            let first = self.answered.insert(uuid.clone());
+            ensure(first, "prompts-are-answered-once", || uuid.to_string())?;
+        }
+        self.taken.clear();
+        (self.phase, self.fresh) = (Phase::Idle, 0);
+        self.results += 1;
+        Ok(())
+    }
+
+    /// What must hold between two steps.
+    pub(super) fn check(&self, activity: Activity, asked: bool) -> Checked {
+        match activity {
+            Activity::Ended => {
+                return ensure(self.ended, "the-end-is-told", || "no End came".to_owned());
+            }
+            Activity::Running => {
+                ensure(self.phase != Phase::Idle, "running-means-a-round", String::new)?;
+                let fine = match self.state {
+                    None => true,
+                    Some(SessionState::Idle) => false,
+                    Some(state) => asked == (state == SessionState::RequiresAction),
+                };
+                ensure(fine, "states-are-told", || format!("{:?}, asked: {asked}", self.state))?;
+            }
+            Activity::Idle => {
+                let phase = self.phase;
+                ensure(phase == Phase::Idle, "idle-means-a-result", || format!("{phase:?}"))?;
+                let waits = self.pending.first().or(self.taken.first());
+                ensure(waits.is_none(), "prompts-are-not-lost", || format!("{waits:?} waits"))?;
+                let told = self.state.is_none_or(|state| state == SessionState::Idle);
+                ensure(told, "states-are-told", || format!("{:?} when idle", self.state))?;
+                let unfinished = self.lifecycle.iter().find(|(_, state)| *state != "completed");
+                ensure(unfinished.is_none(), "lifecycles-end", || format!("{unfinished:?}"))?;
+            }
+        }
+        ensure(!self.ended, "the-end-is-the-end", || format!("{activity:?} after End"))
+    }
+}
+
+/// Commands are answered in a round of their own and not written down.
+fn is_command(prompt: &Prompt) -> bool {
+    prompt.content.plain_text().starts_with('/')
+}

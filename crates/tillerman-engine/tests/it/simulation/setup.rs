@@ -1,0 +1,110 @@
+//! How a simulated session is set up: random limits, hooks, listeners.
+
+use std::sync::Arc;
+
+use serde_json::{Map, json};
+use tillerman_engine::{Echo, Limits, Origin, SessionConfig};
+use tillerman_protocol::SessionId;
+use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
+use tillerman_protocol::frame::Init;
+use tillerman_protocol::hook::HookEvent;
+use tillerman_protocol::model::{SystemBlock, Thinking};
+use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::tool::{Access, ToolSpec};
+
+use super::dice::Dice;
+
+const EVENTS: [HookEvent; 8] = [
+    HookEvent::PreToolUse,
+    HookEvent::PostToolUse,
+    HookEvent::PostToolUseFailure,
+    HookEvent::PostToolBatch,
+    HookEvent::UserPromptSubmit,
+    HookEvent::Stop,
+    HookEvent::StopFailure,
+    HookEvent::PermissionRequest,
+];
+
+/// What stays the same for all sessions, so that it is built once.
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    catalog: Arc<Catalog>,
+    tools: Arc<[ToolSpec]>,
+}
+
+impl Stage {
+    pub(super) fn new() -> Self {
+        let price = Price { input: 3.0, output: 15.0, cache_read: 0.3, cache_write: 3.75 };
+        let profile = ModelProfile {
+            id: "sim".to_owned(),
+            display_name: "Sim".to_owned(),
+            description: String::new(),
+            context_window: 200_000,
+            max_output_tokens: 8_000,
+            price,
+        };
+        let catalog = Arc::new(Catalog { models: vec![profile], aliases: Vec::new() });
+        let spec = |name: &str, access| ToolSpec {
+            name: name.to_owned(),
+            description: String::new(),
+            input_schema: json!({"type": "object"}),
+            access,
+        };
+        let tools = Arc::from([
+            spec("Look", Access::ReadOnly),
+            spec("Peek", Access::ReadOnly),
+            spec("Write", Access::Mutating),
+        ]);
+        Self { catalog, tools }
+    }
+
+    /// A random configuration.
+    pub(super) fn config(&self, dice: &mut Dice) -> SessionConfig {
+        let all = ["sim-second".to_owned(), "free".to_owned()];
+        SessionConfig {
+            session_id: SessionId::new("00000000-0000-4000-8000-000000000000"),
+            seed: [dice.next(), dice.next()],
+            model: "sim-first".to_owned(),
+            fallback_models: all[..dice.index(3)].to_vec(),
+            catalog: self.catalog.clone(),
+            system: vec![SystemBlock { text: "be simulated".to_owned() }],
+            tools: self.tools.clone(),
+            mode: PermissionMode::Default,
+            has_approver: dice.chance(75),
+            thinking: Thinking::Unset,
+            effort: None,
+            betas: Vec::new(),
+            extra_body: Map::new(),
+            limits: limits(dice),
+            echo: Echo {
+                partial_messages: dice.chance(30),
+                prompts: dice.chance(50),
+                session_state: dice.chance(50),
+            },
+            origin: Origin { cwd: "here".to_owned(), ..Origin::default() },
+            init: Init::default(),
+            hooked: hooked(dice),
+        }
+    }
+}
+
+fn limits(dice: &mut Dice) -> Limits {
+    #[expect(clippy::cast_precision_loss, reason = "the number is small")]
+    let budget = dice.below(100) as f64 / 100.0;
+    Limits {
+        max_turns: dice.chance(35).then(|| u32::try_from(dice.below(6)).unwrap_or(1)),
+        max_budget_usd: dice.chance(30).then_some(budget),
+        max_output_tokens: None,
+        max_retries: u32::try_from(dice.below(3)).unwrap_or(0),
+        parallel_calls: 1 + dice.index(10),
+        stop_hook_blocks: u32::try_from(dice.below(4)).unwrap_or(0),
+    }
+}
+
+/// The events that hooks listen to: often none.
+pub(super) fn hooked(dice: &mut Dice) -> Vec<HookEvent> {
+    if dice.chance(35) {
+        return Vec::new();
+    }
+    EVENTS.into_iter().filter(|_| dice.chance(35)).collect()
+}

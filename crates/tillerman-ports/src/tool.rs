@@ -1,0 +1,38 @@
+//! The port to tools.
+
+use serde_json::Value;
+use tillerman_protocol::ToolUseId;
+use tillerman_protocol::tool::{ToolOutcome, ToolSpec};
+use tokio_util::sync::CancellationToken;
+
+use crate::model::BoxFuture;
+
+/// Something the model can use. Tools never decide about permission.
+pub trait Tool: Send + Sync + std::fmt::Debug {
+    /// What the model is told about the tool. Must not change within a session.
+    fn spec(&self) -> ToolSpec;
+
+    /// Checks an input before anybody is asked about it.
+    ///
+    /// # Errors
+    /// A text for the model that names the field and what is wrong with it.
+    fn check(&self, input: &Value) -> Result<(), String>;
+
+    /// Runs the tool.
+    ///
+    /// # Cancel safety
+    /// When the call's token fires the tool ends everything it started and returns soon. A future
+    /// that is dropped instead must leave no process behind.
+    fn call(&self, call: ToolCall) -> BoxFuture<ToolOutcome>;
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    /// The call as the model named it.
+    pub tool_use_id: ToolUseId,
+    /// The input, already checked.
+    pub input: Value,
+    /// Fires when the call is to end.
+    pub cancel: CancellationToken,
+}

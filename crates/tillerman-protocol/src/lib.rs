@@ -1,0 +1,26 @@
+//! Every wire and stored type of Tillerman, with tolerant readers and exact writers.
+//!
+//! Modules are listed in reading order. Nothing here performs I/O or knows async.
+
+pub mod ids;
+pub mod time;
+
+pub mod content;
+pub mod stream;
+
+pub mod hook;
+pub mod mcp;
+pub mod permission;
+
+pub mod control;
+pub mod frame;
+
+pub mod catalog;
+pub mod settings;
+pub mod transcript;
+
+pub mod model;
+pub mod tool;
+
+pub use ids::{EntryId, RequestId, SessionId, TaskId, ToolUseId};
+pub use time::Moment;

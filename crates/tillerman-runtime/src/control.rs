@@ -1,0 +1,249 @@
+//! Control requests of the host, and its answers to ours.
+
+use serde_json::{Map, Value, json};
+use tillerman_engine::{Activity, AskId, Input, PermissionAnswer};
+use tillerman_protocol::control::{
+    ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest,
+};
+use tillerman_protocol::frame::Frame;
+use tillerman_protocol::model::Thinking;
+use tillerman_protocol::permission::{PermissionMode, PermissionResult};
+use tillerman_protocol::{EntryId, RequestId};
+
+use crate::context_usage;
+use crate::hook_desk::Failure;
+use crate::questions::Question;
+use crate::session_task::SessionTask;
+use crate::work::Name;
+
+/// Requests that hosts send and that this version cannot serve.
+const NOT_YET: [&str; 14] = [
+    "rewind_files",
+    "mcp_reconnect",
+    "mcp_toggle",
+    "mcp_set_servers",
+    "mcp_call",
+    "mcp_read_resource",
+    "seed_read_state",
+    "reload_plugins",
+    "reload_skills",
+    "apply_flag_settings",
+    "update_settings",
+    "generate_session_title",
+    "get_task_output",
+    "background_tasks",
+];
+
+/// An answer, or why there is none: text for people and a code for programs.
+type Answer = Result<Value, (String, Option<&'static str>)>;
+
+impl SessionTask {
+    pub(crate) async fn answer_control(&mut self, request: ControlRequest) {
+        let id = request.request_id;
+        let answer = match request.request {
+            ControlBody::Initialize(hello) => return self.initialize(id, *hello).await,
+            ControlBody::Interrupt => {
+                let still_queued = json!({"still_queued": self.engine.queued()});
+                self.respond(id, Ok(still_queued)).await;
+                return self.feed(Input::Interrupted).await;
+            }
+            ControlBody::EndSession => {
+                self.respond(id, Ok(json!({}))).await;
+                return self.close().await;
+            }
+            ControlBody::SetPermissionMode { mode } => self.set_mode(&mode).await,
+            ControlBody::SetModel { model } => self.set_model(model).await,
+            ControlBody::SetMaxThinkingTokens { max_thinking_tokens } => {
+                let thinking = max_thinking_tokens.map_or(Thinking::Unset, |tokens| match tokens {
+                    0 => Thinking::Disabled,
+                    tokens => Thinking::Budget(tokens),
+                });
+                self.feed(Input::ThinkingChosen(thinking)).await;
+                Ok(json!({}))
+            }
+            ControlBody::McpStatus => Ok(json!({"mcpServers": self.facing.mcp_servers})),
+            ControlBody::GetContextUsage => Ok(context_usage::describe(&self.engine)),
+            // Every id is unknown as long as nothing can run in the background.
+            ControlBody::StopTask { .. } => Ok(json!({})),
+            ControlBody::GetSettings => Ok(self.facing.settings.clone()),
+            ControlBody::CancelAsyncMessage { message_uuid } => self.withdraw(&message_uuid).await,
+            ControlBody::RewindFiles { .. } => Err(not_yet("rewind_files")),
+            other => refuse(&other),
+        };
+        self.respond(id, answer).await;
+    }
+
+    async fn initialize(&mut self, id: RequestId, hello: InitializeRequest) {
+        self.choose_system(&hello).await;
+        let (events, unknown) = self.hooks.register(&hello.hooks.unwrap_or_default());
+        for name in unknown {
+            let text = format!("The hook event {name} is not known; its hooks will never run.");
+            tracing::warn!("{text}");
+            self.notify("unknown_hook_event", &text).await;
+        }
+        self.feed(Input::HooksRegistered(events)).await;
+        let mut answer = self.facing.greeting.clone();
+        answer.insert("current_permission_mode".to_owned(), json!(self.engine.mode()));
+        let state = match self.engine.activity() {
+            Activity::Running => "running",
+            Activity::Idle | Activity::Ended => "idle",
+        };
+        answer.insert("session_state".to_owned(), json!(state));
+        let response = ControlResponse {
+            response: ControlAnswer::Success {
+                request_id: id,
+                response: Some(Value::Object(answer)),
+                pending_permission_requests: Some(Vec::new()),
+            },
+        };
+        self.show(Frame::ControlResponse(Box::new(response))).await;
+    }
+
+    /// A host may choose the system prompt in the handshake instead of on the command line.
+    async fn choose_system(&mut self, hello: &InitializeRequest) {
+        if hello.system_prompt.is_none() && hello.append_system_prompt.is_none() {
+            return;
+        }
+        let prompt = &mut self.facing.prompt;
+        match &hello.system_prompt {
+            Some(Value::String(text)) => prompt.base.clone_from(text),
+            Some(Value::Array(parts)) => {
+                let texts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
+                prompt.base = texts.join("\n\n");
+            }
+            _ => {}
+        }
+        prompt.append = hello.append_system_prompt.clone().or_else(|| prompt.append.take());
+        let blocks = prompt.blocks();
+        self.feed(Input::SystemChosen(blocks)).await;
+    }
+
+    async fn set_mode(&mut self, name: &str) -> Answer {
+        let Some(mode) = PermissionMode::parse(name) else {
+            let text = format!("{name} is not a permission mode");
+            return Err((text, Some("invalid_mode")));
+        };
+        if mode == PermissionMode::BypassPermissions && !self.facing.may_bypass {
+            let text = "bypassPermissions is only available to sessions that were started with \
+                        --dangerously-skip-permissions or --allow-dangerously-skip-permissions";
+            return Err((text.to_owned(), Some("bypass_not_launched")));
+        }
+        self.feed(Input::ModeChosen(mode)).await;
+        Ok(json!({"mode": mode}))
+    }
+
+    async fn set_model(&mut self, model: Option<String>) -> Answer {
+        let catalog = &self.engine.config().catalog;
+        let model = model.filter(|name| name != "default");
+        let model = model.map(|name| catalog.resolve(&name).to_owned());
+        self.feed(Input::ModelChosen(model)).await;
+        Ok(json!({"model": self.engine.model()}))
+    }
+
+    async fn withdraw(&mut self, uuid: &str) -> Answer {
+        let uuid = EntryId::new(uuid);
+        let cancelled = self.engine.queued().contains(&uuid);
+        self.feed(Input::PromptWithdrawn(uuid)).await;
+        Ok(json!({"cancelled": cancelled}))
+    }
+
+    async fn respond(&mut self, id: RequestId, answer: Answer) {
+        let response = match answer {
+            Ok(value) => ControlResponse::success(id, Some(value)),
+            Err((text, code)) => ControlResponse::error(id, text, code),
+        };
+        self.show(Frame::ControlResponse(Box::new(response))).await;
+    }
+
+    /// Takes an answer of the host to one of our requests; answers to nothing are ignored.
+    pub(crate) async fn take_answer(&mut self, response: ControlResponse) {
+        let id = response.request_id().clone();
+        match self.questions.take(&id) {
+            Some(Question::Permission(ask)) => self.permission_answered(ask, response).await,
+            Some(Question::Hook) => self.hook_answered(&id, response).await,
+            None => tracing::debug!("an answer to an unknown request was ignored"),
+        }
+    }
+
+    async fn permission_answered(&mut self, ask: AskId, response: ControlResponse) {
+        let answer = match response.response {
+            ControlAnswer::Success { response, .. } => {
+                match serde_json::from_value(response.unwrap_or_default()) {
+                    Ok(PermissionResult::Allow { updated_input, updated_permissions }) => {
+                        let updates = updated_permissions.unwrap_or_default();
+                        PermissionAnswer::Allow { updated_input, updates }
+                    }
+                    Ok(PermissionResult::Deny { message, interrupt }) => {
+                        PermissionAnswer::Deny { message, interrupt }
+                    }
+                    Err(error) => self.bad_answer(&error).await,
+                }
+            }
+            ControlAnswer::Error { error, .. } => PermissionAnswer::Failed {
+                message: format!("Tool permission request failed: {error}"),
+            },
+        };
+        self.feed(Input::PermissionAnswered { ask, answer }).await;
+    }
+
+    /// An answer nobody can read is the host's mistake: the host hears of it, not only the model.
+    async fn bad_answer(&mut self, error: &serde_json::Error) -> PermissionAnswer {
+        let text = format!(
+            "The host's answer to can_use_tool could not be read: {error}. The call was denied."
+        );
+        tracing::warn!("{text}");
+        self.notify("bad_permission_answer", &text).await;
+        PermissionAnswer::Failed { message: format!("Tool permission request failed: {error}") }
+    }
+
+    async fn hook_answered(&mut self, id: &RequestId, response: ControlResponse) {
+        self.work.abort(&Name::HookTimer(id.clone()));
+        let answer = match response.response {
+            ControlAnswer::Success { response, .. } => {
+                let value = response.unwrap_or_else(|| json!({}));
+                serde_json::from_value(value).map_err(|error| error.to_string())
+            }
+            ControlAnswer::Error { error, .. } => Err(error),
+        };
+        if let Err(error) = &answer {
+            let text = format!("A hook callback failed: {error}");
+            tracing::warn!("{text}");
+            self.notify("hook_failed", &text).await;
+        }
+        self.hook_done(id, answer.map_err(Failure::Error)).await;
+    }
+
+    pub(crate) async fn hook_timed_out(&mut self, id: RequestId) {
+        if self.questions.take(&id).is_some() {
+            let request_id = id.clone();
+            let cancel = tillerman_protocol::control::ControlCancel { request_id };
+            self.show(Frame::ControlCancelRequest(cancel)).await;
+            self.hook_done(&id, Err(Failure::TimedOut)).await;
+        }
+    }
+
+    async fn hook_done(
+        &mut self,
+        id: &RequestId,
+        answer: Result<tillerman_protocol::hook::HookOutput, Failure>,
+    ) {
+        if let Some((run, outcome)) = self.hooks.answer(id, answer) {
+            self.feed(Input::HooksAnswered { run, outcome: Box::new(outcome) }).await;
+        }
+    }
+}
+
+fn refuse(body: &ControlBody) -> Answer {
+    let value = serde_json::to_value(body).unwrap_or_default();
+    let object = value.as_object().cloned().unwrap_or_else(Map::new);
+    let subtype = object.get("subtype").and_then(Value::as_str).unwrap_or("(none)");
+    if NOT_YET.contains(&subtype) {
+        return Err(not_yet(subtype));
+    }
+    let text = format!("Unsupported control request subtype: {subtype}");
+    Err((text, Some("unsupported_request")))
+}
+
+fn not_yet(subtype: &str) -> (String, Option<&'static str>) {
+    (format!("{subtype} is not available in this version of Tillerman"), Some("not_available"))
+}

@@ -1,0 +1,35 @@
+//! Control requests that the host has not answered yet.
+
+use std::collections::HashMap;
+
+use tillerman_engine::AskId;
+use tillerman_protocol::RequestId;
+
+/// What a request to the host is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    Permission(AskId),
+    Hook,
+}
+
+/// The open requests.
+#[derive(Debug, Default)]
+pub(crate) struct Questions {
+    open: HashMap<RequestId, Question>,
+}
+
+impl Questions {
+    pub(crate) fn put(&mut self, request: RequestId, question: Question) {
+        self.open.insert(request, question);
+    }
+
+    /// Takes a question out; an answer that comes twice finds nothing the second time.
+    pub(crate) fn take(&mut self, request: &RequestId) -> Option<Question> {
+        self.open.remove(request)
+    }
+
+    pub(crate) fn of_ask(&self, ask: AskId) -> Option<RequestId> {
+        let wanted = Question::Permission(ask);
+        self.open.iter().find(|(_, question)| **question == wanted).map(|(id, _)| id.clone())
+    }
+}

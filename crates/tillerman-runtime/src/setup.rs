@@ -1,0 +1,81 @@
+//! What a session task is started with.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tillerman_engine::{Restored, SessionConfig};
+use tillerman_policy::Policy;
+use tillerman_ports::{Clock, Model, Tool, Transcript};
+use tillerman_protocol::model::SystemBlock;
+use tillerman_protocol::transcript::Entry;
+use tokio_util::sync::CancellationToken;
+
+/// The ports through which a session reaches the world.
+#[derive(Debug)]
+pub struct Ports {
+    /// Answers requests.
+    pub model: Arc<dyn Model>,
+    /// The tools, in the order in which the model is told of them.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Keeps entries.
+    pub transcript: Box<dyn Transcript>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// The parts of a system prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemPrompt {
+    /// What the agent is and how it works; empty when the host wants none.
+    pub base: String,
+    /// What the host adds.
+    pub append: Option<String>,
+    /// Where the session runs.
+    pub environment: String,
+}
+
+impl SystemPrompt {
+    /// The prompt as blocks, most stable part first.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<SystemBlock> {
+        let stable: Vec<&str> = [Some(self.base.as_str()), self.append.as_deref()]
+            .into_iter()
+            .flatten()
+            .filter(|text| !text.trim().is_empty())
+            .collect();
+        [stable.join("\n\n"), self.environment.clone()]
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .map(|text| SystemBlock { text })
+            .collect()
+    }
+}
+
+/// Everything a session task is started with.
+#[derive(Debug)]
+pub struct SessionSetup {
+    /// The engine's part.
+    pub engine: SessionConfig,
+    /// What an earlier run left.
+    pub restored: Restored,
+    /// Entries of a forked session, to be stored before the first new one.
+    pub copied: Vec<Entry>,
+    /// What the system prompt is made of, for hosts that choose another while running.
+    pub prompt: SystemPrompt,
+    /// Permission rules and working directories.
+    pub policy: Policy,
+    /// Whether `bypassPermissions` may be switched to while running.
+    pub may_bypass: bool,
+    /// The ports.
+    pub ports: Ports,
+    /// Whether the host wants a copy of every transcript entry.
+    pub mirror: bool,
+    /// What `initialize` is answered with, beside what changes while running.
+    pub greeting: Map<String, Value>,
+    /// What `get_settings` is answered with.
+    pub settings: Value,
+    /// What `mcp_status` lists.
+    pub mcp_servers: Vec<Value>,
+    /// Fires when the process is to end at once.
+    pub shutdown: CancellationToken,
+}

@@ -1,0 +1,199 @@
+//! The work a session has under way: tasks with a name, so that each can be cancelled and a
+//! panicking one becomes a report.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use tillerman_engine::{CallId, HookOutcome, Input, ResponseId, TimerId};
+use tillerman_ports::EventStream;
+use tillerman_protocol::RequestId;
+use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure};
+use tillerman_protocol::stream::StreamEvent;
+use tillerman_protocol::tool::{ToolFailure, ToolOutcome};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+const REPORTS_IN_FLIGHT: usize = 256;
+/// How long calls get to end their processes when a session ends.
+const WIND_DOWN: Duration = Duration::from_secs(5);
+
+/// Something that work under way has to say.
+#[derive(Debug)]
+pub(crate) enum Report {
+    Engine(Box<Input>),
+    HookTimedOut(RequestId),
+}
+
+/// Names a piece of work.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Name {
+    Model(ResponseId),
+    Tool(CallId),
+    Timer(TimerId),
+    HookTimer(RequestId),
+}
+
+/// Everything a session has under way.
+#[derive(Debug)]
+pub(crate) struct Work {
+    tasks: JoinSet<Option<Report>>,
+    names: HashMap<Id, Name>,
+    handles: HashMap<Name, AbortHandle>,
+    cancels: HashMap<CallId, CancellationToken>,
+    reports: mpsc::Receiver<Report>,
+    reporter: mpsc::Sender<Report>,
+}
+
+impl Work {
+    pub(crate) fn new() -> Self {
+        let (reporter, reports) = mpsc::channel(REPORTS_IN_FLIGHT);
+        Self {
+            tasks: JoinSet::new(),
+            names: HashMap::new(),
+            handles: HashMap::new(),
+            cancels: HashMap::new(),
+            reports,
+            reporter,
+        }
+    }
+
+    /// The next report; waits for ever when nothing is under way.
+    pub(crate) async fn next(&mut self) -> Report {
+        loop {
+            let joined = tokio::select! {
+                biased;
+                Some(report) = self.reports.recv() => return report,
+                Some(joined) = self.tasks.join_next_with_id() => joined,
+                // The set is empty and the channel never closes, since we hold a sender.
+                else => std::future::pending().await,
+            };
+            if let Some(report) = self.joined(joined) {
+                return report;
+            }
+        }
+    }
+
+    pub(crate) fn stream(&mut self, response: ResponseId, mut stream: EventStream) {
+        let reporter = self.reporter.clone();
+        let report =
+            move |event| Report::Engine(Box::new(Input::ModelReported { response, event }));
+        self.spawn(Name::Model(response), async move {
+            while let Some(event) = stream.next().await {
+                let last = matches!(
+                    event,
+                    ModelEvent::Failed(_) | ModelEvent::Stream(StreamEvent::MessageStop)
+                );
+                if reporter.send(report(event)).await.is_err() || last {
+                    return None;
+                }
+            }
+            let cut = ModelFailure::new(FailureKind::Stream, "the stream ended too early");
+            // Without a receiver the session is over and nobody needs to know.
+            reporter.send(report(ModelEvent::Failed(cut))).await.err().and(None)
+        });
+    }
+
+    pub(crate) fn call(
+        &mut self,
+        call: CallId,
+        cancel: CancellationToken,
+        running: impl Future<Output = ToolOutcome> + Send + 'static,
+    ) {
+        self.cancels.insert(call, cancel);
+        self.spawn(
+            Name::Tool(call),
+            running.map(move |outcome| {
+                Some(Report::Engine(Box::new(Input::ToolEnded { call, outcome })))
+            }),
+        );
+    }
+
+    pub(crate) fn timer(&mut self, timer: TimerId, after: Duration) {
+        let fired = Report::Engine(Box::new(Input::TimerFired { timer }));
+        self.spawn(Name::Timer(timer), tokio::time::sleep(after).map(|()| Some(fired)));
+    }
+
+    pub(crate) fn hook_timer(&mut self, request: RequestId, after: Duration) {
+        let name = Name::HookTimer(request.clone());
+        let fired = Report::HookTimedOut(request);
+        self.spawn(name, tokio::time::sleep(after).map(|()| Some(fired)));
+    }
+
+    /// Aborts a piece of work that holds nothing worth ending gently.
+    pub(crate) fn abort(&mut self, name: &Name) {
+        if let Some(handle) = self.handles.remove(name) {
+            handle.abort();
+        }
+    }
+
+    /// Asks a call to end; it stays under way until it has.
+    pub(crate) fn cancel_call(&mut self, call: CallId) {
+        if let Some(cancel) = self.cancels.get(&call) {
+            cancel.cancel();
+        }
+    }
+
+    /// Ends everything: calls get a moment to end their processes, the rest is dropped.
+    pub(crate) async fn wind_down(&mut self) {
+        for cancel in self.cancels.values() {
+            cancel.cancel();
+        }
+        let names: Vec<Name> = self.handles.keys().cloned().collect();
+        for name in names.iter().filter(|name| !matches!(name, Name::Tool(_))) {
+            self.abort(name);
+        }
+        let all_ended = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(WIND_DOWN, all_ended).await.is_err() {
+            tracing::warn!("a tool did not end in time and was dropped");
+            self.tasks.shutdown().await;
+        }
+    }
+
+    fn spawn(&mut self, name: Name, task: impl Future<Output = Option<Report>> + Send + 'static) {
+        let handle = self.tasks.spawn(task);
+        self.names.insert(handle.id(), name.clone());
+        self.handles.insert(name, handle);
+    }
+
+    fn joined(&mut self, joined: Result<(Id, Option<Report>), JoinError>) -> Option<Report> {
+        let (id, report) = match joined {
+            Ok((id, report)) => (id, Ok(report)),
+            Err(error) => (error.id(), Err(error)),
+        };
+        let name = self.names.remove(&id)?;
+        self.handles.remove(&name);
+        if let Name::Tool(call) = name {
+            self.cancels.remove(&call);
+        }
+        match report {
+            Ok(report) => report,
+            Err(error) if error.is_panic() => Some(crashed(name)),
+            Err(_) => None,
+        }
+    }
+}
+
+/// What a piece of work that panicked reports. The panic itself is already on stderr.
+fn crashed(name: Name) -> Report {
+    match name {
+        Name::Model(response) => {
+            let failure = ModelFailure::new(FailureKind::Stream, "the model client crashed");
+            let event = ModelEvent::Failed(failure);
+            Report::Engine(Box::new(Input::ModelReported { response, event }))
+        }
+        Name::Tool(call) => {
+            let outcome =
+                Err(ToolFailure::new("The tool crashed. It may have taken effect in part."));
+            Report::Engine(Box::new(Input::ToolEnded { call, outcome }))
+        }
+        Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
+        Name::HookTimer(request) => Report::HookTimedOut(request),
+    }
+}
+
+/// What hooks that nobody runs say.
+pub(crate) fn no_opinion() -> Box<HookOutcome> {
+    Box::default()
+}

@@ -1,0 +1,16 @@
+//! What people rely on when sessions are stored, resumed, listed and forked.
+
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod forking;
+#[cfg(test)]
+mod layout;
+#[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod resuming;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod size;

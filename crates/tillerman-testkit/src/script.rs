@@ -1,0 +1,103 @@
+//! Scripts: which reply goes to which request.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::conversation;
+use crate::reply::Reply;
+use crate::request::CapturedRequest;
+use crate::response::response;
+
+/// Starts an empty script.
+#[must_use]
+pub fn script() -> ScriptBuilder {
+    ScriptBuilder::default()
+}
+
+/// Collects the replies of a script in order.
+#[derive(Clone, Debug, Default)]
+pub struct ScriptBuilder {
+    replies: Vec<Reply>,
+}
+
+impl ScriptBuilder {
+    /// Adds the reply to the next request.
+    #[must_use]
+    pub fn reply(mut self, reply: impl Into<Reply>) -> Self {
+        self.replies.push(reply.into());
+        self
+    }
+
+    /// Ends the script. Whatever takes a [`Script`] also takes the builder itself.
+    #[must_use]
+    pub fn build(self) -> Script {
+        Script { source: Source::Sequence(self.replies) }
+    }
+}
+
+/// Decides which reply a request gets.
+#[derive(Clone)]
+pub struct Script {
+    source: Source,
+}
+
+#[derive(Clone)]
+enum Source {
+    Sequence(Vec<Reply>),
+    Function(Arc<dyn Fn(&CapturedRequest) -> Reply + Send + Sync>),
+}
+
+impl Script {
+    /// Decides by the contents of the request, for conversations that run side by side.
+    pub fn from_fn(decide: impl Fn(&CapturedRequest) -> Reply + Send + Sync + 'static) -> Self {
+        Self { source: Source::Function(Arc::new(decide)) }
+    }
+
+    /// Answers every prompt of every conversation with this many calls of one tool, one after
+    /// the other, and then with the text "done". Requests that offer no tools get the text at
+    /// once.
+    pub fn tool_loop(calls: usize, tool: impl Into<String>, input: impl Into<Value>) -> Self {
+        let (tool, input) = (tool.into(), input.into());
+        Self::from_fn(move |request| {
+            let offers_tools = !request.tool_names().is_empty();
+            if offers_tools && conversation::results_since_prompt(request.messages()) < calls {
+                response().tool_call(&tool, input.clone()).into()
+            } else {
+                response().text("done").into()
+            }
+        })
+    }
+
+    /// The reply to a request, given how many replies were taken before.
+    pub(crate) fn reply(&self, taken: usize, request: &CapturedRequest) -> Option<Reply> {
+        match &self.source {
+            Source::Sequence(replies) => replies.get(taken).cloned(),
+            Source::Function(decide) => Some(decide(request)),
+        }
+    }
+
+    /// How many replies there are, where that is known.
+    pub(crate) fn len(&self) -> Option<usize> {
+        match &self.source {
+            Source::Sequence(replies) => Some(replies.len()),
+            Source::Function(_) => None,
+        }
+    }
+}
+
+impl From<ScriptBuilder> for Script {
+    fn from(builder: ScriptBuilder) -> Self {
+        builder.build()
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Source::Sequence(replies) => f.debug_tuple("Script").field(replies).finish(),
+            Source::Function(_) => f.write_str("Script(decides by request)"),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The tool that runs shell commands.
+
+mod capture;
+mod directory;
+mod meaning;
+mod report;
+mod run;
+mod tool;
+mod tree;
+
+pub(crate) use tool::Bash;

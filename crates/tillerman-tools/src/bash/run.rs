@@ -1,0 +1,281 @@
+//! Running one command to its end, whatever that end is.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::Pid;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::capture::Capture;
+use super::directory::read_final_directory;
+use super::tree::{CallMark, MARK, Tree};
+use crate::config::ToolConfig;
+use crate::files::{RemovedOnDrop, make_private_directory};
+
+const CHUNK: usize = 64 * 1024;
+/// How long output may still arrive once the shell has ended; whoever holds the pipe longer is
+/// left behind.
+const PIPE_GRACE: Duration = Duration::from_millis(100);
+/// How long processes that have closed the pipe may take to end before they count as left behind.
+const SETTLING: Duration = Duration::from_millis(30);
+const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
+const CANCEL_GRACE: Duration = Duration::from_millis(300);
+/// How long a killed shell may take to be gone, as when it hangs in the kernel.
+const REAP_WAIT: Duration = Duration::from_secs(2);
+const FALLBACK_SHELL: &str = "/bin/sh";
+
+/// Writes the last directory to a file of its own, so that neither output nor exit code change.
+/// The positional parameters are gone before the command sees them.
+const WRAPPER: &str = r#"__tillerman_cwd=$1; __tillerman_command=$2; shift 2
+trap '{ pwd -P >"$__tillerman_cwd"; } 2>/dev/null' EXIT
+eval "$__tillerman_command""#;
+
+/// One command to run.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    /// The session's settings.
+    pub(crate) config: &'a ToolConfig,
+    /// The text for the shell.
+    pub(crate) command: &'a str,
+    /// Where it starts.
+    pub(crate) directory: &'a Path,
+    /// How long it may take.
+    pub(crate) timeout: Duration,
+    /// Fires when it is to end.
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+/// How a command came to its end.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It took too long.
+    TimedOut,
+    /// Somebody asked for it.
+    Cancelled,
+    /// It said too much.
+    TooMuchOutput,
+    /// Nobody knows, because the system would not tell.
+    Lost(io::Error),
+}
+
+impl Ending {
+    /// How long what is to be stopped may take to end in its own way.
+    fn grace(&self) -> Duration {
+        match self {
+            Self::TimedOut | Self::TooMuchOutput => TIMEOUT_GRACE,
+            Self::Exited(_) | Self::Cancelled | Self::Lost(_) => CANCEL_GRACE,
+        }
+    }
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// How it ended.
+    pub(crate) ending: Ending,
+    /// What it said.
+    pub(crate) capture: Capture,
+    /// Where the shell was at its end, if it could say.
+    pub(crate) directory: Option<PathBuf>,
+    /// Whether it ended by itself but left processes running, which are stopped now.
+    pub(crate) left_processes: bool,
+}
+
+/// Why a command could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartCommandError {
+    /// There is no place for its output.
+    #[error("the directory {} for large outputs could not be made", path.display())]
+    Scratch { path: PathBuf, source: io::Error },
+    /// The pipe for its output could not be made.
+    #[error("no pipe could be made")]
+    Pipe(#[source] io::Error),
+    /// The shell did not start.
+    #[error("the shell {} could not be started", shell.display())]
+    Shell { shell: PathBuf, source: io::Error },
+}
+
+/// Runs a command and everything it starts to the end.
+///
+/// # Cancel safety
+/// Dropping the future kills every process of the command.
+pub(crate) async fn run(job: Job<'_>) -> Result<Finished, StartCommandError> {
+    let scratch = &job.config.scratch_directory;
+    make_private_directory(scratch)
+        .map_err(|source| StartCommandError::Scratch { path: scratch.clone(), source })?;
+    let mark = CallMark::new();
+    let cwd_file = RemovedOnDrop::new(scratch.join(format!("cwd-{}", mark.as_str())));
+    let output = scratch.join(format!("bash-{}.txt", mark.as_str()));
+    let mut capture = Capture::new(job.config.limits, output);
+    let (reader, mut child) = start(&job, &mark, cwd_file.path())?;
+    let mut tree = child
+        .id()
+        .and_then(|id| Pid::from_raw(id.cast_signed()))
+        .map(|leader| Tree::new(leader, mark));
+    let mut pipe = Pipe::new(reader).map_err(StartCommandError::Pipe)?;
+    let ending = follow(&job, &mut child, &mut pipe, &mut capture).await;
+    let mut left_processes = false;
+    let mut directory = None;
+    match ending {
+        Ending::Exited(_) => {
+            pipe.drain(&mut capture).await;
+            directory = read_final_directory(cwd_file.path());
+            if let Some(tree) = &mut tree
+                && !tree.ends_within(SETTLING).await
+            {
+                left_processes = true;
+                stop(tree, CANCEL_GRACE, &mut pipe, &mut capture).await;
+            }
+        }
+        Ending::TimedOut | Ending::TooMuchOutput | Ending::Cancelled | Ending::Lost(_) => {
+            if let Some(tree) = &mut tree {
+                stop(tree, ending.grace(), &mut pipe, &mut capture).await;
+            }
+            pipe.drain(&mut capture).await;
+            tokio::time::timeout(REAP_WAIT, child.wait()).await.ok();
+        }
+    }
+    Ok(Finished { ending, capture, directory, left_processes })
+}
+
+fn start(
+    job: &Job<'_>,
+    mark: &CallMark,
+    cwd_file: &Path,
+) -> Result<(io::PipeReader, Child), StartCommandError> {
+    let shell = &job.config.shell;
+    match try_start(job, mark, cwd_file, shell) {
+        Err(StartCommandError::Shell { source, .. })
+            if source.kind() == io::ErrorKind::NotFound =>
+        {
+            try_start(job, mark, cwd_file, Path::new(FALLBACK_SHELL))
+        }
+        outcome => outcome,
+    }
+}
+
+fn try_start(
+    job: &Job<'_>,
+    mark: &CallMark,
+    cwd_file: &Path,
+    shell: &Path,
+) -> Result<(io::PipeReader, Child), StartCommandError> {
+    let (reader, writer) = io::pipe().map_err(StartCommandError::Pipe)?;
+    let second_writer = writer.try_clone().map_err(StartCommandError::Pipe)?;
+    let mut command = Command::new(shell);
+    if shell.file_name().is_some_and(|name| name == "bash") {
+        command.args(["--noprofile", "--norc"]);
+    }
+    let environment = &job.config.environment;
+    let outer =
+        environment.iter().find(|(name, _)| name == MARK).and_then(|(_, mark)| mark.to_str());
+    command
+        .args(["-c", WRAPPER])
+        .arg(shell.file_name().unwrap_or(shell.as_os_str()))
+        .arg(cwd_file)
+        .arg(job.command)
+        .current_dir(job.directory)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .env(MARK, mark.value(outer))
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(second_writer)
+        .process_group(0)
+        .kill_on_drop(true);
+    let child = command
+        .spawn()
+        .map_err(|source| StartCommandError::Shell { shell: shell.to_path_buf(), source })?;
+    // The command still holds the writing ends; they close here, so that the pipe can end.
+    drop(command);
+    Ok((reader, child))
+}
+
+/// Takes in output until the shell ends or has to.
+async fn follow(
+    job: &Job<'_>,
+    child: &mut Child,
+    pipe: &mut Pipe,
+    capture: &mut Capture,
+) -> Ending {
+    let mut deadline = pin!(tokio::time::sleep(job.timeout));
+    loop {
+        tokio::select! {
+            biased;
+            () = job.cancel.cancelled() => return Ending::Cancelled,
+            () = &mut deadline => return Ending::TimedOut,
+            status = child.wait() => return status.map_or_else(Ending::Lost, Ending::Exited),
+            () = pipe.readable_piece(), if pipe.open => {
+                pipe.pass_on(capture).await;
+                if capture.is_over_limit() {
+                    return Ending::TooMuchOutput;
+                }
+            }
+        }
+    }
+}
+
+/// Stops the tree while still taking in output, since a process that cannot write cannot end.
+async fn stop(tree: &mut Tree, grace: Duration, pipe: &mut Pipe, capture: &mut Capture) {
+    let mut stopping = pin!(tree.stop(grace));
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut stopping => return,
+            () = pipe.readable_piece(), if pipe.open => {
+                if !capture.is_over_limit() {
+                    pipe.pass_on(capture).await;
+                }
+            }
+        }
+    }
+}
+
+/// The reading end of the command's output.
+struct Pipe {
+    receiver: Receiver,
+    buffer: Vec<u8>,
+    filled: usize,
+    open: bool,
+}
+
+impl Pipe {
+    fn new(reader: io::PipeReader) -> io::Result<Self> {
+        let receiver = Receiver::from_owned_fd(reader.into())?;
+        Ok(Self { receiver, buffer: vec![0; CHUNK], filled: 0, open: true })
+    }
+
+    /// Waits for a piece or the end.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when the future is dropped.
+    async fn readable_piece(&mut self) {
+        self.filled = self.receiver.read(&mut self.buffer).await.unwrap_or(0);
+        self.open = self.filled > 0;
+    }
+
+    async fn pass_on(&mut self, capture: &mut Capture) {
+        let filled = std::mem::take(&mut self.filled);
+        capture.push(&self.buffer[..filled]).await;
+    }
+
+    /// Takes in what is left, as long as it comes at once.
+    async fn drain(&mut self, capture: &mut Capture) {
+        let deadline = Instant::now() + PIPE_GRACE;
+        while self.open && !capture.is_over_limit() {
+            if timeout_at(deadline, self.readable_piece()).await.is_err() {
+                break;
+            }
+            self.pass_on(capture).await;
+        }
+    }
+}

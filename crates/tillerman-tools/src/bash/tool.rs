@@ -1,0 +1,158 @@
+//! The bash call: from the model's input to a command's outcome.
+
+use std::error::Error as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tillerman_ports::model::BoxFuture;
+use tillerman_ports::{Tool, ToolCall};
+use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolSpec};
+use tokio_util::sync::CancellationToken;
+
+use super::directory::{carry_over, starting_directory};
+use super::report::{Circumstances, outcome};
+use super::run::{Job, StartCommandError, run};
+use crate::blocking::interrupted;
+use crate::config::ToolLimits;
+use crate::input::Fields;
+use crate::session::Session;
+
+const NAME: &str = "Bash";
+/// Linux takes at most 128 KiB in one argument.
+const COMMAND_BYTES: usize = 120_000;
+
+/// Runs shell commands.
+#[derive(Debug)]
+pub(crate) struct Bash {
+    session: Arc<Session>,
+}
+
+impl Bash {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+struct Params {
+    command: String,
+    timeout: Option<Duration>,
+}
+
+impl Params {
+    fn parse(input: &Value) -> Result<Self, String> {
+        let fields = Fields::of(NAME, input)?;
+        let command = fields.required_text("command", "the shell command to run")?;
+        let refuse = |why: &str| Err(format!("{NAME}: {why}"));
+        if command.trim().is_empty() {
+            return refuse("command is empty; give the shell command to run.");
+        }
+        if command.contains('\0') {
+            return refuse("command contains a NUL character, which no command can.");
+        }
+        if command.len() > COMMAND_BYTES {
+            return refuse(
+                "command is too long for one argument. Write it to a file with Write and run that.",
+            );
+        }
+        fields.optional_text("description")?;
+        fields.optional_flag("dangerouslyDisableSandbox")?;
+        if fields.optional_flag("run_in_background")? == Some(true) {
+            return refuse(
+                "run_in_background is not available in this version, so the command was not run. \
+                 Run it in the foreground, with a timeout that fits.",
+            );
+        }
+        let timeout = fields.optional_whole("timeout")?.filter(|timeout| *timeout > 0);
+        Ok(Self { command: command.to_owned(), timeout: timeout.map(Duration::from_millis) })
+    }
+}
+
+impl Tool for Bash {
+    fn spec(&self) -> ToolSpec {
+        let limits = self.session.config().limits;
+        ToolSpec {
+            name: NAME.to_owned(),
+            description: description(&limits),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "command": {"type": "string", "description": "The command line for bash."},
+                    "timeout": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": limits.max_timeout.as_millis() as u64,
+                        "description": "How many milliseconds the command may take.",
+                    },
+                    "description": {
+                        "type": "string",
+                        "description": "What the command does, in a few words for the user.",
+                    },
+                    "run_in_background": {
+                        "type": "boolean",
+                        "description": "Not available in this version; leave it out.",
+                    },
+                    "dangerouslyDisableSandbox": {
+                        "type": "boolean",
+                        "description": "Ask to run without confinement. Has no effect at present.",
+                    },
+                },
+                "required": ["command"],
+                "additionalProperties": false,
+            }),
+            access: Access::Mutating,
+        }
+    }
+
+    fn check(&self, input: &Value) -> Result<(), String> {
+        Params::parse(input).map(drop)
+    }
+
+    fn call(&self, call: ToolCall) -> BoxFuture<ToolOutcome> {
+        let session = Arc::clone(&self.session);
+        Box::pin(async move {
+            let params = Params::parse(&call.input).map_err(ToolFailure::new)?;
+            bash(&session, &params, &call.cancel).await
+        })
+    }
+}
+
+async fn bash(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolOutcome {
+    if cancel.is_cancelled() {
+        return Err(interrupted());
+    }
+    let config = session.config();
+    let directory = starting_directory(session)?;
+    let limits = config.limits;
+    let timeout = params.timeout.unwrap_or(limits.default_timeout).min(limits.max_timeout);
+    let job = Job { config, command: &params.command, directory: &directory, timeout, cancel };
+    let finished = run(job).await.map_err(|error| not_started(&error))?;
+    let mut notes = Vec::new();
+    if finished.left_processes {
+        notes.push(
+            "[Processes the command had left running were stopped when it ended.]".to_owned(),
+        );
+    }
+    notes.extend(carry_over(session, &directory, finished.directory.as_deref()));
+    let circumstances = Circumstances { command: &params.command, timeout, limits, notes };
+    outcome(finished.ending, finished.capture, circumstances).await
+}
+
+fn not_started(error: &StartCommandError) -> ToolFailure {
+    let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
+    ToolFailure::new(format!("The command was not run: {error}{source}."))
+}
+
+fn description(limits: &ToolLimits) -> String {
+    format!(
+        "Runs a command with bash and returns what it prints, standard error included. Each call is a \
+         shell of its own: the directory carries over to the next call while it stays inside the \
+         working directories, variables do not. There is no input and no terminal, so use options \
+         that ask nothing. A command is stopped after {} seconds unless timeout says otherwise (at \
+         most {} seconds), and what it leaves running is stopped when it ends. Long output is \
+         shortened and saved to a file. Quote paths with spaces. To read and change files prefer \
+         Read, Edit and Write.",
+        limits.default_timeout.as_secs(),
+        limits.max_timeout.as_secs()
+    )
+}

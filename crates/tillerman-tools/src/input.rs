@@ -1,0 +1,84 @@
+//! Reading the input a model wrote, field by field, with errors that name the field.
+
+use serde_json::{Map, Value};
+
+/// The largest number JSON writers agree on.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_991.0;
+
+/// The input of one call. Fields nobody asks for are ignored; `null` means absent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a> {
+    tool: &'static str,
+    object: &'a Map<String, Value>,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn of(tool: &'static str, input: &'a Value) -> Result<Self, String> {
+        match input {
+            Value::Object(object) => Ok(Self { tool, object }),
+            other => {
+                Err(format!("{tool}: the input must be a JSON object, but it is {}.", kind(other)))
+            }
+        }
+    }
+
+    pub(crate) fn required_text(&self, name: &str, meaning: &str) -> Result<&'a str, String> {
+        self.optional_text(name)?.ok_or_else(|| {
+            let given: Vec<&str> = self.object.keys().map(String::as_str).collect();
+            let given = if given.is_empty() { "no fields".to_owned() } else { given.join(", ") };
+            format!(
+                "{}: {name} is required: {meaning}. The input has {given}. \
+                 Call the tool again with {name}.",
+                self.tool
+            )
+        })
+    }
+
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&'a str>, String> {
+        match self.object.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(name, "a string", other)),
+        }
+    }
+
+    pub(crate) fn optional_flag(&self, name: &str) -> Result<Option<bool>, String> {
+        match self.object.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(other) => Err(self.wrong(name, "true or false", other)),
+        }
+    }
+
+    pub(crate) fn optional_whole(&self, name: &str) -> Result<Option<u64>, String> {
+        let value = match self.object.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(value) => value,
+        };
+        let whole = value.as_u64().or_else(|| value.as_f64().and_then(whole_part));
+        whole
+            .map(Some)
+            .ok_or_else(|| self.wrong(name, "a whole number that is not negative", value))
+    }
+
+    fn wrong(&self, name: &str, wanted: &str, found: &Value) -> String {
+        format!("{}: {name} must be {wanted}, but it is {}.", self.tool, kind(found))
+    }
+}
+
+/// The number as a whole one, when that loses nothing: some writers put `5.0` for `5`.
+fn whole_part(number: f64) -> Option<u64> {
+    let exact = number.fract() == 0.0 && (0.0..=LARGEST_WHOLE).contains(&number);
+    exact.then_some(number as u64)
+}
+
+fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}

@@ -1,0 +1,263 @@
+//! The read call: from the model's input to numbered lines or a picture.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use image::ImageFormat;
+use serde_json::{Value, json};
+use tillerman_ports::model::BoxFuture;
+use tillerman_ports::{Tool, ToolCall};
+use tillerman_protocol::content::{Block, Content};
+use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolOutput, ToolSpec};
+use tokio_util::sync::CancellationToken;
+
+use super::picture;
+use super::scan::{LINE_CHARS, Scan, scan};
+use crate::blocking::off_thread;
+use crate::files::{Fingerprint, absolute, check_path, open_regular};
+use crate::input::Fields;
+use crate::session::Session;
+
+const NAME: &str = "Read";
+const DEFAULT_LINES: u64 = 2_000;
+const HEAD_BYTES: u64 = 8 * 1024;
+const PICTURE_BYTES: u64 = 64 << 20;
+
+const DESCRIPTION: &str = "\
+Shows a file: text with a line number and a tab before every line, or a picture (PNG, JPEG, GIF, \
+WebP). Up to 2000 lines are shown from the beginning; lines beyond 2000 characters are cut. For \
+longer files pass offset and limit to read on. Directories and PDF files cannot be read; list \
+directories with Bash.";
+
+/// Shows files.
+#[derive(Debug)]
+pub(crate) struct Read {
+    session: Arc<Session>,
+}
+
+impl Read {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+}
+
+struct Params {
+    file_path: String,
+    offset: u64,
+    limit: Option<u64>,
+}
+
+impl Params {
+    fn parse(input: &Value) -> Result<Self, String> {
+        let fields = Fields::of(NAME, input)?;
+        let file_path = fields.required_text("file_path", "the absolute path of the file")?;
+        check_path(NAME, file_path)?;
+        let limit = fields.optional_whole("limit")?;
+        if limit == Some(0) {
+            return Err(format!("{NAME}: limit must be at least 1."));
+        }
+        // Page ranges only concern PDF files, which are refused with a better explanation.
+        fields.optional_text("pages")?;
+        let offset = fields.optional_whole("offset")?.unwrap_or(1).max(1);
+        Ok(Self { file_path: file_path.to_owned(), offset, limit })
+    }
+}
+
+impl Tool for Read {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: NAME.to_owned(),
+            description: DESCRIPTION.to_owned(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "file_path": {"type": "string", "description": "Absolute path of the file."},
+                    "offset": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "The first line to show, counted from 1.",
+                    },
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "How many lines to show; 2000 unless given.",
+                    },
+                    "pages": {"type": "string", "description": "Page range of a PDF file."},
+                },
+                "required": ["file_path"],
+                "additionalProperties": false,
+            }),
+            access: Access::ReadOnly,
+        }
+    }
+
+    fn check(&self, input: &Value) -> Result<(), String> {
+        Params::parse(input).map(drop)
+    }
+
+    fn call(&self, call: ToolCall) -> BoxFuture<ToolOutcome> {
+        let session = Arc::clone(&self.session);
+        Box::pin(async move {
+            let params = Params::parse(&call.input).map_err(ToolFailure::new)?;
+            off_thread(call.cancel, move |cancel| read(&session, &params, cancel)).await
+        })
+    }
+}
+
+/// What the beginning of a file says about the rest.
+enum Kind {
+    Text,
+    Picture(ImageFormat),
+    Pdf,
+    Binary,
+}
+
+fn read(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolOutcome {
+    let path = absolute(&session.config().cwd, &params.file_path);
+    let (mut file, metadata) = open_regular(&path, &session.config().cwd)
+        .map_err(|error| ToolFailure::new(error.to_string()))?;
+    let broken = |error: io::Error| {
+        ToolFailure::new(format!("{} could not be read: {error}.", path.display()))
+    };
+    let mut head = Vec::new();
+    (&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(broken)?;
+    let (output, fingerprint) = match kind(&path, &head) {
+        Kind::Text => {
+            let length = params.limit.unwrap_or(DEFAULT_LINES);
+            let source = head.as_slice().chain(&mut file);
+            let scan = scan(source, params.offset, length, cancel).map_err(broken)?;
+            (show_text(&path, params, &scan), scan.fingerprint)
+        }
+        Kind::Picture(format) => show_picture(&path, format, head, &mut file)?,
+        Kind::Pdf => {
+            return Err(ToolFailure::new(format!(
+                "{} is a PDF file. This version cannot show PDF files. \
+                 Turn it into text with Bash, for example pdftotext, if that is installed.",
+                path.display()
+            )));
+        }
+        Kind::Binary => {
+            return Err(ToolFailure::new(format!(
+                "{} holds binary data, not text, so it is not shown. Look at it with Bash: \
+                 file, xxd or strings; iconv turns UTF-16 text into readable text.",
+                path.display()
+            )));
+        }
+    };
+    let seen_as = path.canonicalize().unwrap_or(path);
+    let oversized = Fingerprint::skips(&metadata);
+    let fingerprint = if oversized { Fingerprint::of_unread(&metadata) } else { fingerprint };
+    session.remember(seen_as, fingerprint);
+    Ok(output)
+}
+
+fn kind(path: &Path, head: &[u8]) -> Kind {
+    if head.starts_with(b"%PDF-") {
+        return Kind::Pdf;
+    }
+    let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let named_picture = extension.as_ref().is_none_or(|extension| {
+        ["png", "jpg", "jpeg", "gif", "webp"].iter().any(|known| extension == *known)
+    });
+    if named_picture && let Some(format) = picture::sniff(head) {
+        return Kind::Picture(format);
+    }
+    let strange = |byte: &&u8| matches!(byte, 0..=7 | 14..=26 | 28..=31);
+    let strange = head.iter().filter(strange).count();
+    if head.contains(&0) && strange * 10 > head.len() * 3 { Kind::Binary } else { Kind::Text }
+}
+
+fn show_text(path: &Path, params: &Params, scan: &Scan) -> ToolOutput {
+    let first = params.offset;
+    let numbered =
+        scan.lines.iter().zip(first..).map(|(line, number)| format!("{number:>6}\t{line}"));
+    let mut parts: Vec<String> = numbered.collect();
+    parts.extend(notes(params, scan));
+    let mut file = json!({
+        "filePath": path.to_string_lossy(),
+        "content": scan.lines.join("\n"),
+        "numLines": scan.lines.len(),
+        "startLine": first,
+        "totalLines": scan.total_lines,
+    });
+    if scan.capped {
+        file["truncatedByTokenCap"] = json!(true);
+    }
+    let structured = json!({"type": "text", "file": file});
+    ToolOutput { content: Content::Text(parts.join("\n")), structured: Some(structured) }
+}
+
+fn notes(params: &Params, scan: &Scan) -> Vec<String> {
+    let total = scan.total_lines;
+    let next = params.offset + scan.lines.len() as u64;
+    let mut notes = Vec::new();
+    if total == 0 {
+        notes.push("[The file exists but is empty.]".to_owned());
+    } else if scan.lines.is_empty() {
+        notes.push(format!(
+            "[Nothing to show: offset is {}, but the file has only {total} lines.]",
+            params.offset
+        ));
+    } else if next <= total && (scan.capped || params.limit.is_none()) {
+        let why = if scan.capped { "the most that one call shows" } else { "the first part" };
+        notes.push(format!(
+            "[Lines {} to {} of {total}: {why}. Read on with offset {next}.]",
+            params.offset,
+            next - 1
+        ));
+    }
+    if scan.cut_lines > 0 {
+        notes.push(format!(
+            "[{} lines were cut after {LINE_CHARS} characters; use Bash, for example cut -c, to see more.]",
+            scan.cut_lines
+        ));
+    }
+    if scan.replaced {
+        notes.push("[Some bytes are not valid UTF-8 text and are shown as \u{fffd}.]".to_owned());
+    }
+    notes
+}
+
+fn show_picture(
+    path: &Path,
+    format: ImageFormat,
+    head: Vec<u8>,
+    file: &mut File,
+) -> Result<(ToolOutput, Fingerprint), ToolFailure> {
+    let fail = |why: String| {
+        ToolFailure::new(format!("The picture {} cannot be shown: {why}.", path.display()))
+    };
+    let mut bytes = head;
+    file.take(PICTURE_BYTES).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
+    if bytes.len() as u64 > PICTURE_BYTES {
+        return Err(fail(format!("it is larger than {} MiB", PICTURE_BYTES >> 20)));
+    }
+    let picture = picture::prepare(&bytes, format).map_err(|error| fail(error.to_string()))?;
+    let source =
+        json!({"type": "base64", "media_type": picture.media_type, "data": picture.base64});
+    let mut blocks = vec![Block::Image { source }];
+    if picture.original != picture.shown {
+        let ((width, height), (shown_width, shown_height)) = (picture.original, picture.shown);
+        blocks.push(Block::text(format!(
+            "[The picture has {width}x{height} pixels and is shown with {shown_width}x{shown_height}.]"
+        )));
+    }
+    let structured = json!({
+        "type": "image",
+        "file": {
+            "base64": picture.base64,
+            "type": picture.media_type,
+            "originalSize": bytes.len(),
+            "dimensions": {
+                "originalWidth": picture.original.0,
+                "originalHeight": picture.original.1,
+                "displayWidth": picture.shown.0,
+                "displayHeight": picture.shown.1,
+            },
+        },
+    });
+    let output = ToolOutput { content: Content::Blocks(blocks), structured: Some(structured) };
+    Ok((output, Fingerprint::of(&bytes)))
+}

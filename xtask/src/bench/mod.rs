@@ -1,0 +1,19 @@
+//! Measures the release build against its budgets and, where it is found, the official CLI.
+
+mod options;
+mod run;
+
+mod arena;
+mod measure;
+mod session;
+
+mod memory;
+
+mod report;
+mod statistics;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use options::Options;
+pub(crate) use run::run;

@@ -1,0 +1,53 @@
+//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `test` and `bench`.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a developer's tool talks to its terminal, reads the environment and starts processes"
+)]
+
+mod workspace;
+
+mod tidy;
+
+mod suite;
+
+mod bench;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask tidy
+       cargo xtask test [--quick]
+       cargo xtask bench [--smoke] [--runs N] [--official PATH]
+
+tidy   checks sizes, names, crate edges, registered files, unused dependencies and wording
+test   runs everything that must pass before a change is merged; --quick leaves out the release
+       build and what needs it
+bench  measures start-up, turns, memory and size of the release build against their budgets";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The chain without a backtrace: the message is for people.
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["tidy"] => tidy::run(),
+        ["test"] => suite::run(suite::Extent::Full),
+        ["test", "--quick"] => suite::run(suite::Extent::Quick),
+        ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),
+        _ => bail!("{USAGE}"),
+    }
+}

@@ -1,0 +1,18 @@
+//! Rules of the house style that no compiler checks, each in a file of its own.
+
+mod manifest;
+mod run;
+mod tree;
+
+mod edges;
+mod lints;
+mod names;
+mod registered;
+mod size;
+mod unused;
+mod wording;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use run::run;

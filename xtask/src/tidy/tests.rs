@@ -1,0 +1,221 @@
+//! Every rule of tidy, shown on small trees.
+
+use crate::tidy::tree::{File, Finding, Tree};
+use crate::tidy::{edges, lints, names, registered, size, unused, wording};
+
+fn tree(files: &[(&str, &str)]) -> Tree {
+    let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
+    Tree { files: files.iter().map(file).collect() }
+}
+
+/// Asserts which places a rule complains about, as `path:line`.
+fn check(rule: fn(&Tree) -> Vec<Finding>, files: &[(&str, &str)], expected: &[&str]) {
+    let findings = rule(&tree(files));
+    let texts: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    let place = |text: &String| text.splitn(3, ':').take(2).collect::<Vec<_>>().join(":");
+    assert_eq!(texts.iter().map(place).collect::<Vec<_>>(), expected, "{texts:#?}");
+}
+
+fn lines(count: usize) -> String {
+    "//! x\n".repeat(count)
+}
+
+#[test]
+fn sizes() {
+    check(size::check, &[("a/src/x.rs", &lines(500)), ("a/src/x/tests.rs", &lines(800))], &[]);
+    check(size::check, &[("a/src/x.rs", &lines(501))], &["a/src/x.rs:501"]);
+    check(size::check, &[("a/tests/it/x.rs", &lines(801))], &["a/tests/it/x.rs:801"]);
+    check(size::check, &[("notes.md", &lines(900))], &[]);
+}
+
+#[test]
+fn exceptions_to_sizes_only_shrink() {
+    let said = |count: usize| {
+        let tree = tree(&[("a.rs", &lines(count))]);
+        let findings = size::check_with(&tree, &[("a.rs", 600)]);
+        findings.first().map(ToString::to_string).unwrap_or_default()
+    };
+    assert_eq!(said(600), "");
+    assert!(said(601).contains("has grown from 600 to 601"));
+    assert!(said(599).contains("lower its entry"));
+    assert!(said(500).contains("remove its entry"));
+    assert_eq!(size::check_with(&tree(&[]), &[("a.rs", 600)]).len(), 1);
+}
+
+#[test]
+fn first_lines() {
+    check(wording::check, &[("a.rs", "//! Says what it is for.\n"), ("a.md", "text")], &[]);
+    for text in ["", "use std::fmt;\n", "\n//! Late.\n", "// Not a doc comment.\n", "//!\n"] {
+        check(wording::check, &[("a.rs", text)], &["a.rs:1"]);
+    }
+}
+
+#[test]
+fn markers() {
+    let (to_do, fix_me) = (concat!("TO", "DO"), concat!("FIX", "ME"));
+    let not_done = concat!("unimple", "mented!()");
+    for marked in [to_do, fix_me, not_done] {
+        let text = format!("fine\n# {marked}: later\n");
+        check(wording::check, &[("a.sh", &text)], &["a.sh:2"]);
+        check(wording::check, &[("x.lock", &text)], &[]);
+    }
+    let harmless = format!("{to_do}S and My{to_do} and {to_do}_LIST, unimple{}", "mented");
+    check(wording::check, &[("a.md", &harmless)], &[]);
+}
+
+#[test]
+fn machine_paths() {
+    let (home, work) = (concat!("/ro", "ot/"), concat!("/wo", "rk/"));
+    for text in [format!("cd {home}x"), format!("\"{work}x\""), format!("PATH={home}")] {
+        check(wording::check, &[("a.md", &text)], &["a.md:1"]);
+    }
+    for text in [format!("src{work}x"), format!("~{work}x"), format!("https://x.org{home}")] {
+        check(wording::check, &[("a.md", &text)], &[]);
+    }
+    check(wording::check, &[("a.md", "/workspace/x and /rooted/x")], &[]);
+}
+
+#[test]
+fn globs_of_the_parent() {
+    let glob = concat!("use super", "::*;");
+    for line in [glob.to_owned(), format!("pub {glob}"), format!("    pub(crate) {glob}")] {
+        let text = format!("//! X.\n{line}\n");
+        check(wording::check, &[("a/src/x.rs", &text)], &["a/src/x.rs:2"]);
+        check(wording::check, &[("a/src/x/tests.rs", &text), ("a/tests/it/x.rs", &text)], &[]);
+    }
+    let inline = format!("//! X.\n#[cfg(test)]\nmod tests {{\n    {glob}\n}}\n");
+    check(wording::check, &[("a/src/x.rs", &inline)], &[]);
+    let declared = format!("//! X.\n#[cfg(test)]\nmod tests;\n{glob}\n");
+    check(wording::check, &[("a/src/x.rs", &declared)], &["a/src/x.rs:4"]);
+}
+
+#[test]
+fn banned_names() {
+    let good = [("crates/a/Cargo.toml", "[package]\nname = \"a-score\"\n"), ("a/score.rs", "")];
+    check(names::check, &good, &[]);
+    check(names::check, &[("a/Cargo.toml", "[package]\nname = \"a-core\"\n")], &["a/Cargo.toml:1"]);
+    check(names::check, &[("a/src/util.rs", "")], &["a/src/util.rs:1"]);
+    check(names::check, &[("a/src/helpers/x.rs", "")], &["a/src/helpers/x.rs:1"]);
+    check(names::check, &[("a/src/x.rs", "\npub mod common {\n")], &["a/src/x.rs:2"]);
+    check(names::check, &[("a/src/x.rs", "// a mod common {\n")], &[]);
+}
+
+const PLAIN: (&str, &str) = ("a/Cargo.toml", "[package]\nname = \"a\"\n");
+
+#[test]
+fn registered_modules() {
+    let declared = "pub mod x;\nmod y;\n#[cfg(test)]\nmod tests;\n";
+    let good = [
+        PLAIN,
+        ("a/src/lib.rs", declared),
+        ("a/src/x.rs", "pub(crate) mod deep;"),
+        ("a/src/x/deep.rs", ""),
+        ("a/src/y/mod.rs", "#[cfg(test)] mod tests;"),
+        ("a/src/y/tests.rs", ""),
+        ("a/src/tests.rs", ""),
+        ("a/src/bin/tool.rs", ""),
+    ];
+    check(registered::check, &good, &[]);
+    for orphan in ["a/src/z.rs", "a/src/x/tests.rs", "a/src/z/mod.rs", "a/src/y/deep.rs"] {
+        let files = [good.as_slice(), &[(orphan, "")]].concat();
+        check(registered::check, &files, &[&format!("{orphan}:1")]);
+    }
+    let commented = [PLAIN, ("a/src/lib.rs", "// mod x; is gone"), ("a/src/x.rs", "")];
+    check(registered::check, &commented, &["a/src/x.rs:1"]);
+}
+
+#[test]
+fn registered_tests() {
+    let manifest =
+        "[package]\nname = \"a\"\nautotests = false\n[[test]]\npath = \"tests/it/main.rs\"\n";
+    let good = [
+        ("a/Cargo.toml", manifest),
+        ("a/tests/it/main.rs", "//! X.\n#[cfg(test)]\nmod topic;\n"),
+        ("a/tests/it/topic.rs", "mod part;"),
+        ("a/tests/it/topic/part.rs", ""),
+    ];
+    check(registered::check, &good, &[]);
+    for orphan in ["a/tests/it/lost.rs", "a/tests/lost.rs", "a/tests/it/topic/lost.rs"] {
+        let files = [good.as_slice(), &[(orphan, "")]].concat();
+        check(registered::check, &files, &[&format!("{orphan}:1")]);
+    }
+    check(registered::check, &[PLAIN, ("a/tests/found.rs", "")], &[]);
+}
+
+fn edge(name: &str, dependencies: &str, expected: &[usize]) {
+    let text = format!("[package]\nname = \"{name}\"\n{dependencies}");
+    let expected: Vec<String> =
+        expected.iter().map(|line| format!("a/Cargo.toml:{line}")).collect();
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    check(edges::check, &[("a/Cargo.toml", &text)], &expected);
+}
+
+#[test]
+fn crate_edges() {
+    let on = |name: &str| format!("[dependencies]\n{name} = {{ workspace = true }}\n");
+    edge("tillerman-engine", &on("tillerman-protocol"), &[]);
+    edge("tillerman-engine", &on("serde_json"), &[]);
+    edge("tillerman-engine", &on("tillerman-ports"), &[4]);
+    edge("tillerman-engine", &on("tokio"), &[4]);
+    edge("tillerman-protocol", &on("tillerman-engine"), &[4]);
+    edge("tillerman-runtime", &on("tillerman-policy"), &[]);
+    edge("tillerman-runtime", &on("tillerman-models"), &[4]);
+    edge("tillerman-models", &on("tillerman-testkit"), &[4]);
+    edge("tillerman-models", "[dev-dependencies]\ntillerman-testkit.workspace = true\n", &[]);
+    edge("tillerman-models", "[dev-dependencies]\ntillerman-store.workspace = true\n", &[4]);
+    edge("tillerman-tools", "[dependencies.tillerman-store]\nworkspace = true\n", &[3]);
+    edge("tillerman-tools", "[target.'cfg(unix)'.dependencies]\ntillerman-store = \"1\"\n", &[4]);
+    edge("tillerman-tools", "[build-dependencies]\ntillerman-store = \"1\"\n", &[4]);
+    edge("tillerman-cli", &on("tillerman-store"), &[]);
+    edge("xtask", &on("tillerman-protocol"), &[4]);
+    edge("tillerman-new", "", &[1]);
+}
+
+fn dependency(manifest: &str, files: &[(&str, &str)], expected: &[&str]) {
+    let text = format!("[package]\nname = \"a\"\n{manifest}");
+    let files = [&[("a/Cargo.toml", text.as_str())], files].concat();
+    check(unused::check, &files, expected);
+}
+
+#[test]
+fn unused_dependencies() {
+    let one = "[dependencies]\nsome-bytes = \"1\"\n";
+    for used in [
+        "use some_bytes::Bytes;",
+        "pub use some_bytes as bytes;",
+        "use some_bytes;",
+        "#[derive(some_bytes::Thing)]",
+        "fn f(x: &some_bytes::Bytes) {}",
+        "let x = ::some_bytes::new();",
+    ] {
+        dependency(one, &[("a/src/lib.rs", used)], &[]);
+    }
+    for idle in [
+        "",
+        "// use some_bytes::Bytes;",
+        "let some_bytes = 1;",
+        "use crate::some_bytes::X;",
+        "awesome_some_bytes::x();",
+    ] {
+        dependency(one, &[("a/src/lib.rs", idle)], &["a/Cargo.toml:4"]);
+    }
+    dependency(one, &[("a/src/tests.rs", "use some_bytes::X;")], &["a/Cargo.toml:4"]);
+    dependency(one, &[("b/src/lib.rs", "use some_bytes::X;")], &["a/Cargo.toml:4"]);
+    dependency("[dependencies]\nx = \"1\" # for its features\n", &[], &[]);
+    let dev = "[dev-dependencies]\nx = \"1\"\n";
+    dependency(dev, &[("a/tests/it/y.rs", "use x::Y;")], &[]);
+    dependency(dev, &[("a/src/y/tests.rs", "use x::Y;")], &[]);
+    dependency(dev, &[], &["a/Cargo.toml:4"]);
+}
+
+#[test]
+fn required_lints() {
+    let workspace = "too_many_lines = \"deny\"\nunwrap_used = \"deny\"\n\
+                     disallowed_methods = \"deny\"\nmissing_docs = \"warn\"\n";
+    let clippy = "too-many-lines-threshold = 70\n";
+    let member = "[package]\nname = \"a\"\n[lints]\nworkspace = true\n";
+    let good = [("Cargo.toml", workspace), ("clippy.toml", clippy), ("a/Cargo.toml", member)];
+    check(lints::check, &good, &[]);
+    let loose = [("Cargo.toml", workspace), ("clippy.toml", ""), ("a/Cargo.toml", "")];
+    check(lints::check, &loose, &["clippy.toml:1", "a/Cargo.toml:1"]);
+}
