@@ -166,3 +166,20 @@ pub(crate) fn never_blank(content: Content) -> Content {
         Content::Text(_) => content,
     }
 }
+
+/// Removes what no user can say: a provider refuses results of calls that nobody made, and from
+/// then on the whole conversation. Says whether there was any.
+pub(crate) fn remove_forgeries(content: &mut Content) -> bool {
+    let Content::Blocks(blocks) = content else { return false };
+    let before = blocks.len();
+    blocks.retain(|block| {
+        !matches!(
+            block,
+            Block::ToolUse { .. }
+                | Block::ToolResult(_)
+                | Block::Thinking { .. }
+                | Block::RedactedThinking { .. }
+        )
+    });
+    blocks.len() < before
+}

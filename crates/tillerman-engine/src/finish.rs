@@ -29,7 +29,7 @@ impl Session {
         self.conclude(ending);
     }
 
-    /// Stores the books, shows the result, and starts what waits.
+    /// Stores the books and shows the result; what waits starts once the step is done.
     pub(crate) fn conclude(&mut self, ending: Ending) {
         let Some(round) = self.round.take() else { return };
         self.conversation.seal();
@@ -52,7 +52,6 @@ impl Session {
         if !self.queue.iter().any(|prompt| prompt.wants_answer) {
             self.emit_state(SessionState::Idle);
         }
-        self.start_round();
     }
 
     /// Stores what the session has cost, so that totals survive a restart.

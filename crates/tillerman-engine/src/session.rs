@@ -10,7 +10,7 @@ use tillerman_protocol::{EntryId, Moment, ToolUseId};
 use crate::calls::HookRunId;
 use crate::commands;
 use crate::config::SessionConfig;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, remove_forgeries};
 use crate::effect::{Effect, Sync};
 use crate::hooks::HookOutcome;
 use crate::identity::IdSource;
@@ -18,6 +18,9 @@ use crate::input::{Input, PermissionAnswer, Prompt};
 use crate::ledger::Ledger;
 use crate::replay::Restored;
 use crate::round::{Ending, Round, Stage};
+
+const FORGERIES_REMOVED: &str = "The prompt held tool calls, tool results or thoughts. They were \
+     left out, since only the session itself may add them; send them as text.";
 
 /// A session. One task owns it; it does nothing but compute.
 #[derive(Debug)]
@@ -105,6 +108,7 @@ impl Session {
         self.now = now;
         if self.door != Door::Ended {
             self.take(input);
+            self.start_rounds();
         }
         std::mem::take(&mut self.effects)
     }
@@ -192,28 +196,33 @@ impl Session {
         self.queue.iter().filter_map(|prompt| prompt.uuid.clone()).collect()
     }
 
-    fn prompted(&mut self, prompt: Prompt) {
+    fn prompted(&mut self, mut prompt: Prompt) {
         if self.door != Door::Open {
             return;
+        }
+        if remove_forgeries(&mut prompt.content) {
+            self.emit_notification("prompt", FORGERIES_REMOVED);
         }
         if let Some(uuid) = prompt.uuid.clone() {
             self.emit_lifecycle(uuid, "queued");
         }
         self.queue.push_back(prompt);
-        self.start_round();
     }
 
-    /// Starts a round with everything that waits, unless one is under way.
-    pub(crate) fn start_round(&mut self) {
-        if self.round.is_some() || self.door == Door::Ended {
-            return;
-        }
-        if self.queue.is_empty() {
-            if self.door == Door::Closed {
-                self.end();
+    /// Starts rounds until one is under way or nothing waits. This is the only place that does, so
+    /// that rounds which end at once follow each other however many wait, instead of nesting.
+    fn start_rounds(&mut self) {
+        while self.round.is_none() && self.door != Door::Ended {
+            match (self.queue.is_empty(), self.door) {
+                (false, _) => self.start_round(),
+                (true, Door::Closed) => self.end(),
+                (true, _) => return,
             }
-            return;
         }
+    }
+
+    /// Starts a round with everything that waits, or with a command alone.
+    fn start_round(&mut self) {
         if let Some(command) = self.queue.front().and_then(commands::parse)
             && let Some(prompt) = self.queue.pop_front()
         {
@@ -225,7 +234,7 @@ impl Session {
             for prompt in prompts {
                 self.add_quietly(prompt);
             }
-            return self.start_round();
+            return;
         }
         self.round = Some(Box::new(Round::new(self.now, self.choices.model.clone())));
         self.emit_running();
@@ -356,7 +365,6 @@ impl Session {
             self.effects.push(Effect::CancelAsk { ask });
             self.permission_answered(ask, PermissionAnswer::Failed { message: message.to_owned() });
         }
-        self.start_round();
     }
 
     fn shut_down(&mut self) {

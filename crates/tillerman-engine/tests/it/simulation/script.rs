@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
+use tillerman_protocol::ToolUseId;
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure};
 use tillerman_protocol::stream::{Delta, MessageHead, MessageOutcome, StreamEvent, Usage};
 
@@ -19,6 +20,14 @@ impl Writer {
     pub(super) const fn number(&mut self) -> u64 {
         self.serial += 1;
         self.serial
+    }
+
+    /// A call that the model made, or one that nobody made.
+    pub(super) fn some_call(&self, dice: &mut Dice) -> ToolUseId {
+        match self.used_calls.is_empty() || dice.chance(30) {
+            true => "toolu_unknown".into(),
+            false => ToolUseId::new(dice.pick(&self.used_calls)),
+        }
     }
 
     /// An answer that ends the round: one text.
