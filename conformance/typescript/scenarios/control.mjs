@@ -1,0 +1,129 @@
+// What hosts ask a running session: another model, another mode, how it is doing.
+
+import { assert, contains, equal, lacks, say, scenario, shell, use } from "../stage.mjs";
+
+scenario("set_model", async (stage) => {
+  const model = await stage.model(say("one"), say("two"), say("three"));
+  const talk = stage.converse({ model: "claude-sonnet-4-5" });
+  (await talk.turn("first")).succeeded();
+  await talk.query.setModel("claude-opus-4-5");
+  const run = (await talk.turn("second")).succeeded();
+  contains(run.init.model, "opus", "model in init");
+  await talk.query.setModel();
+  (await talk.turn("third")).succeeded();
+  await talk.end();
+  const models = (await model.finish()).requests.map((request) => request.model);
+  contains(models[0], "sonnet-4-5", "first model");
+  contains(models[1], "opus-4-5", "second model");
+  lacks(models[2], "opus-4-5", "third model");
+});
+
+scenario("set_permission_mode", async (stage) => {
+  const file_path = stage.path("made.txt");
+  await stage.model(use("Write", { file_path, content: "x" }), say("refused"), use("Write", { file_path, content: "y" }), say("written"));
+  const talk = stage.converse();
+  const refused = (await talk.turn("write")).succeeded();
+  assert(!stage.exists("made.txt"), "nobody allowed the first call");
+  equal(refused.result.permission_denials.map((denial) => denial.tool_name), ["Write"], "denials");
+  await talk.query.setPermissionMode("acceptEdits");
+  const run = (await talk.turn("write again")).succeeded();
+  await talk.end();
+  equal(run.init.permissionMode, "acceptEdits", "mode");
+  equal(stage.read("made.txt"), "y", "file");
+});
+
+scenario("bypass_must_be_launched", async (stage) => {
+  await stage.model(shell("touch made"), say("refused"));
+  const talk = stage.converse();
+  const refusal = await talk.query.setPermissionMode("bypassPermissions").then(() => undefined, (error) => error);
+  contains(String(refusal), "dangerously-skip-permissions", "the refusal");
+  (await talk.turn("try")).succeeded();
+  await talk.end();
+  assert(!stage.exists("made"), "the call ran all the same");
+});
+
+scenario("bypass_launched_later", async (stage) => {
+  // A session that was started with leave to do so may switch to it.
+  await stage.model(shell("touch early"), say("refused"), shell("touch late"), say("done"));
+  const talk = stage.converse({ allowDangerouslySkipPermissions: true });
+  (await talk.turn("try")).succeeded();
+  await talk.query.setPermissionMode("bypassPermissions");
+  (await talk.turn("try again")).succeeded();
+  await talk.end();
+  assert(!stage.exists("early") && stage.exists("late"), "only the second call runs");
+});
+
+scenario("set_max_thinking_tokens", async (stage) => {
+  const model = await stage.model(say("one"), say("two"), say("three"));
+  const talk = stage.converse({ model: "claude-sonnet-4-5" });
+  await talk.query.setMaxThinkingTokens(3000);
+  (await talk.turn("first")).succeeded();
+  await talk.query.setMaxThinkingTokens(0);
+  (await talk.turn("second")).succeeded();
+  await talk.query.setMaxThinkingTokens(null);
+  (await talk.turn("third")).succeeded();
+  await talk.end();
+  const [first, second] = (await model.finish()).requests.map((request) => request.body.thinking);
+  equal(first.budget_tokens, 3000, "budget");
+  assert(!second || second.type === "disabled", `thinking is ${JSON.stringify(second)}`);
+});
+
+scenario("supported_commands_models_account", async (stage) => {
+  const talk = stage.converse();
+  const commands = await talk.query.supportedCommands();
+  contains(commands.map((command) => command.name), "cost", "commands");
+  assert(commands.every(({ description, argumentHint }) => description && argumentHint !== undefined), "fields of commands");
+  const models = await talk.query.supportedModels();
+  assert(models.length > 0 && models.every(({ value, displayName, description }) => value && displayName && description), "models");
+  assert((await talk.query.accountInfo()).apiKeySource, "account");
+  equal(await talk.query.supportedAgents(), [], "agents");
+  const greeting = await talk.query.initializationResult();
+  assert(greeting.claude_code_version && greeting.tillerman_version, "versions");
+  await talk.end();
+});
+
+scenario("mcp_server_status", async (stage) => {
+  const talk = stage.converse();
+  equal(await talk.query.mcpServerStatus(), [], "servers");
+  await talk.end();
+});
+
+scenario("context_usage", async (stage) => {
+  await stage.model(say("an answer", { usage: { input_tokens: 5000, cache_read_input_tokens: 20000, output_tokens: 100 } }));
+  const talk = stage.converse();
+  (await talk.turn("fill it")).succeeded();
+  const usage = await talk.query.getContextUsage();
+  await talk.end();
+  const sum = usage.categories.reduce((sum, { tokens }) => sum + tokens, 0);
+  equal(sum, usage.maxTokens, "all categories together");
+  assert(usage.categories.every(({ kind }) => ["used", "free", "buffer", "deferred"].includes(kind)), JSON.stringify(usage.categories));
+  for (const id of ["system_prompt", "system_tools", "messages", "free_space"]) contains(usage.categories.map((category) => category.id), id, "categories");
+  assert(usage.totalTokens >= 25000 && usage.totalTokens < 26000, `${usage.totalTokens} tokens`);
+});
+
+scenario("unsupported_request", async (stage) => {
+  // What this version cannot do is refused in words, and the session goes on.
+  await stage.model(say("still here"));
+  const talk = stage.converse();
+  const refusal = await talk.query.reloadPlugins().then(() => undefined, (error) => error);
+  contains(String(refusal), "reload_plugins", "the refusal");
+  (await talk.turn("hello")).succeeded();
+  await talk.end();
+});
+
+scenario("stderr_callback", async (stage) => {
+  // Mistakes in settings are told, not swallowed.
+  stage.write(".claude/settings.json", "{ broken");
+  await stage.model(say("fine"));
+  (await stage.ask("hello", { settingSources: ["project"] })).succeeded();
+  contains(stage.stderr.join(""), "settings.json", "stderr");
+});
+
+scenario("environment", async (stage) => {
+  // Variables that the host sets reach commands; its keys do not.
+  const model = await stage.model(shell("echo colour=$CHOSEN_COLOUR key=$ANTHROPIC_API_KEY."), say("fine"));
+  (await stage.ask("show", { env: { ...process.env, CHOSEN_COLOUR: "teal" }, allowedTools: ["Bash"] })).succeeded();
+  const [output] = (await model.finish()).last.results;
+  contains(output, "colour=teal", "output");
+  lacks(output, "conformance-key", "output");
+});
