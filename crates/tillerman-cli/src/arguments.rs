@@ -17,7 +17,7 @@ Examples:
 Models: set ANTHROPIC_API_KEY, or name another with --model (ollama:llama3, openai:gpt-5,
 rehearsal). With no key at all the offline rehearsal model answers, so everything can be tried.
 
-Exit codes: 0 done, 1 failed or wrong usage, 143 ended by SIGTERM.";
+Exit codes: 0 done, 1 failed or wrong usage, 130 ended by a second SIGINT, 143 by SIGTERM.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -115,12 +115,25 @@ pub(crate) struct SessionArguments {
     /// With --resume: forget this prompt and everything after it
     #[arg(long, value_name = "UUID", hide = true)]
     pub(crate) resume_drops_turn: Option<String>,
+    #[command(flatten)]
+    pub(crate) rewind: RewindArguments,
     /// Keep nothing on disk
     #[arg(long)]
     pub(crate) no_session_persistence: bool,
     /// Use another working directory as well (repeatable)
     #[arg(long, value_name = "DIR", num_args = 1..)]
     pub(crate) add_dir: Vec<String>,
+}
+
+/// Which files come back.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RewindArguments {
+    /// With --resume: bring back the files as they were before this message, then exit
+    #[arg(long, value_name = "UUID")]
+    pub(crate) rewind_files: Option<String>,
+    /// With --rewind-files: only say what would change
+    #[arg(long, requires = "rewind_files")]
+    pub(crate) dry_run: bool,
 }
 
 /// Which model answers and how.

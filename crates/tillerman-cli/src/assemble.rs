@@ -2,32 +2,37 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tillerman_config::{Layers, Places, Source, read_argument};
-use tillerman_engine::{COMMANDS, Echo, Limits, Origin, SessionConfig};
-use tillerman_models::catalog::{self, DEFAULT_MODEL};
+use tillerman_models::catalog::DEFAULT_MODEL;
+use tillerman_models::openai::{ProviderKind, provider_for};
+use tillerman_models::rehearsal::RehearsalNote;
 use tillerman_policy::{Policy, Rule, split_rules};
-use tillerman_ports::{Clock as _, Tool};
+use tillerman_ports::{Clock as _, Model};
 use tillerman_protocol::catalog::Catalog;
-use tillerman_protocol::frame::{Init, McpServerState};
-use tillerman_protocol::model::Thinking;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_runtime::{Ports, SessionSetup, SystemPrompt};
-use tillerman_tools::{ToolConfig, ToolLimits, session_tools};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{Arguments, OutputFormat};
 use crate::clock::SystemClock;
+use crate::credentials::Credentials;
+use crate::engine_setup::{Workplace, engine_config};
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::opening::{self, Opened};
+use crate::greeting::{catalog_with_overrides, greeting};
+use crate::keeper::SettingsKeeper;
+use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
-use crate::{PROTOCOL_LEVEL, git, instructions, mcp, seed};
+use crate::toolbox::tools;
+use crate::web_access::{SideDoor, web_config};
+use crate::{git, instructions, mcp, rewind};
+
+const REHEARSAL: &str = "rehearsal";
 
 /// Builds everything a session needs.
-pub(crate) fn assemble(
+pub(crate) async fn assemble(
     arguments: &Arguments,
     environment: &Environment,
     shutdown: CancellationToken,
@@ -36,23 +41,40 @@ pub(crate) fn assemble(
         StartFailure::usage(format!("The working directory cannot be used: {error}"))
     })?;
     let layers = settings(arguments, environment, &cwd)?;
+    let credentials = Credentials::find(environment, &layers).await?;
     let mode = permission_mode(arguments, environment, &layers)?;
     let directories = working_directories(arguments, &layers, &cwd)?;
     let prompt = system_prompt(arguments, &cwd, &directories)?;
     let mcp_servers = mcp::servers(&arguments.extension.mcp_config)?;
     let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
     let policy = policy(arguments, &layers, directories);
-    let tools = tools(arguments, environment, &layers, &cwd, &policy, &opened);
     let catalog = Arc::new(catalog_with_overrides(environment));
-    let workplace =
-        Workplace { cwd: &cwd, mode, prompt: &prompt, tools: &tools, mcp: &mcp_servers };
-    let engine = engine_config(arguments, environment, &layers, &catalog, &opened, &workplace);
-    let without = match arguments.format.output_format {
-        OutputFormat::Text => WithoutCredentials::Rehearse,
-        OutputFormat::Json | OutputFormat::StreamJson => WithoutCredentials::Fail,
+    let (model_name, model) = choose_model(arguments, environment, &layers, &credentials, &catalog);
+    let door = SideDoor {
+        router: &model,
+        model: &model_name,
+        has_credentials: credentials.anthropic.is_some(),
     };
+    let web = web_config(environment, &catalog, &opened.id, &door);
+    let mut tools = tools(arguments, environment, &layers, &cwd, &policy, &opened, web);
+    if mode == PermissionMode::BypassPermissions {
+        // Planning means asking before anything changes, and here nothing is asked.
+        tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
+    }
+    let checkpoints = rewind::checkpoints(arguments, environment, &opened.id);
+    let workplace = Workplace {
+        cwd: &cwd,
+        mode,
+        prompt: &prompt,
+        tools: &tools,
+        mcp: &mcp_servers,
+        has_checkpoints: checkpoints.is_some(),
+        key_source: credentials.source,
+        model: &model_name,
+    };
+    let engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
     Ok(SessionSetup {
-        greeting: greeting(&catalog, environment),
+        greeting: greeting(&catalog, credentials.source),
         engine,
         restored: opened.restored,
         copied: opened.copied,
@@ -61,16 +83,23 @@ pub(crate) fn assemble(
         may_bypass: mode == PermissionMode::BypassPermissions
             || arguments.permission.allow_dangerously_skip_permissions,
         ports: Ports {
-            model: Arc::new(Router::new(environment, without)),
+            model,
             tools,
             transcript: opened.transcript,
             clock: Arc::new(SystemClock),
+            checkpoints,
+            keeper: Arc::new(SettingsKeeper(places(environment, &cwd))),
         },
+        secrets: credentials.secrets(),
         mirror: arguments.format.copies.session_mirror,
         settings: layers.describe(),
         mcp_servers: mcp_servers.iter().map(|server| json!(server)).collect(),
         shutdown,
     })
+}
+
+fn places(environment: &Environment, cwd: &Path) -> Places {
+    Places { config_dir: environment.config_dir(), cwd: cwd.to_path_buf() }
 }
 
 fn settings(
@@ -92,8 +121,7 @@ fn settings(
             })
             .collect::<Result<_, _>>()?,
     };
-    let places = Places { config_dir: environment.config_dir(), cwd: cwd.to_path_buf() };
-    let mut layers = Layers::load(&places, &sources);
+    let mut layers = Layers::load(&places(environment, cwd), &sources);
     for error in layers.errors() {
         tracing::warn!("{error}; the file was left out");
     }
@@ -192,204 +220,39 @@ fn policy(arguments: &Arguments, layers: &Layers, directories: Vec<PathBuf>) -> 
     }
 }
 
-fn tools(
+/// The model the session begins with, and who answers for it and all others.
+fn choose_model(
     arguments: &Arguments,
     environment: &Environment,
     layers: &Layers,
-    cwd: &Path,
-    policy: &Policy,
-    opened: &Opened,
-) -> Vec<Arc<dyn Tool>> {
-    let mut variables = environment.for_children();
-    variables
-        .extend(layers.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
-    let transcript = opened.transcript.path();
-    let scratch_directory = if transcript.is_empty() {
-        std::env::temp_dir().join(format!("tillerman-{}", opened.id))
-    } else {
-        tillerman_store::tool_results_dir(Path::new(&transcript))
+    credentials: &Credentials,
+    catalog: &Catalog,
+) -> (String, Arc<dyn Model>) {
+    let without = match arguments.format.output_format {
+        OutputFormat::Text => WithoutCredentials::Rehearse,
+        OutputFormat::Json | OutputFormat::StreamJson => WithoutCredentials::Fail,
     };
-    let millis = |name: &str, otherwise: Duration| environment.millis(name).unwrap_or(otherwise);
-    let usual = ToolLimits::default();
-    let config = ToolConfig {
-        cwd: cwd.to_path_buf(),
-        working_directories: policy.directories.clone(),
-        scratch_directory,
-        environment: variables,
-        shell: environment
-            .get("CLAUDE_CODE_SHELL")
-            .unwrap_or_else(|| "/bin/bash".to_owned())
-            .into(),
-        limits: ToolLimits {
-            default_timeout: millis("BASH_DEFAULT_TIMEOUT_MS", usual.default_timeout),
-            max_timeout: millis("BASH_MAX_TIMEOUT_MS", usual.max_timeout),
-            inline_chars: environment
-                .number("BASH_MAX_OUTPUT_LENGTH")
-                .unwrap_or(usual.inline_chars),
-            ..usual
-        },
-    };
-    let wanted: Option<Vec<String>> = arguments.permission.tools.as_ref().and_then(|lists| {
-        let names: Vec<String> = lists.iter().flat_map(|list| split_rules(list)).collect();
-        (names != ["default"]).then_some(names)
-    });
-    let is_wanted = |name: &String| wanted.as_ref().is_none_or(|names| names.contains(name));
-    let is_denied =
-        |name: &str| policy.deny.iter().any(|rule| rule.tool == name && rule.content.is_none());
-    let mut tools = session_tools(config);
-    tools.retain(|tool| {
-        let name = tool.spec().name;
-        is_wanted(&name) && !is_denied(&name)
-    });
-    tools
+    let mut model_name = model_name(arguments, environment, layers, catalog);
+    let rehearses = without == WithoutCredentials::Rehearse
+        && credentials.anthropic.is_none()
+        && provider_for(&model_name, environment.get("OPENAI_BASE_URL").as_deref())
+            == ProviderKind::Anthropic;
+    if rehearses {
+        // Under its own name, so that nobody is billed for what no model said.
+        REHEARSAL.clone_into(&mut model_name);
+    }
+    let note = if rehearses { RehearsalNote::NoKey } else { RehearsalNote::ChosenByName };
+    let model: Arc<dyn Model> = Arc::new(Router::new(environment, credentials, without, note));
+    (model_name, model)
 }
 
-/// What the engine is told about the place it works in.
-struct Workplace<'a> {
-    cwd: &'a Path,
-    mode: PermissionMode,
-    prompt: &'a SystemPrompt,
-    tools: &'a [Arc<dyn Tool>],
-    mcp: &'a [McpServerState],
-}
-
-fn engine_config(
+fn model_name(
     arguments: &Arguments,
     environment: &Environment,
     layers: &Layers,
-    catalog: &Arc<Catalog>,
-    opened: &Opened,
-    workplace: &Workplace<'_>,
-) -> SessionConfig {
-    let flags = &arguments.model;
-    let named = flags.model.clone().or_else(|| environment.get("ANTHROPIC_MODEL"));
+    catalog: &Catalog,
+) -> String {
+    let named = arguments.model.model.clone().or_else(|| environment.get("ANTHROPIC_MODEL"));
     let named = named.or_else(|| layers.strongest(|settings| settings.model.clone()));
-    let resolve = |name: &str| catalog.resolve(name).to_owned();
-    let specs: Vec<_> = workplace.tools.iter().map(|tool| tool.spec()).collect();
-    let cwd = workplace.cwd.display().to_string();
-    SessionConfig {
-        session_id: opened.id.clone(),
-        seed: seed::words(),
-        model: resolve(named.as_deref().unwrap_or(DEFAULT_MODEL)),
-        fallback_models: flags.fallback_model.iter().take(3).map(|name| resolve(name)).collect(),
-        catalog: Arc::clone(catalog),
-        system: workplace.prompt.blocks(),
-        init: init(environment, workplace, &specs),
-        tools: specs.into(),
-        mode: workplace.mode,
-        has_approver: arguments.permission.permission_prompt_tool.as_deref() == Some("stdio"),
-        thinking: thinking(arguments, environment),
-        effort: flags.effort.clone().or_else(|| environment.get("CLAUDE_CODE_EFFORT_LEVEL")),
-        betas: flags.betas.clone(),
-        extra_body: Map::new(),
-        limits: Limits {
-            max_turns: flags
-                .max_turns
-                .or_else(|| environment.number("CLAUDE_CODE_MAX_TURNS"))
-                .filter(|n| *n > 0),
-            max_budget_usd: flags.max_budget_usd,
-            max_output_tokens: environment.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
-            max_retries: environment
-                .number::<u32>("CLAUDE_CODE_MAX_RETRIES")
-                .map_or(10, |n| n.min(15)),
-            parallel_calls: environment
-                .number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY")
-                .unwrap_or(10)
-                .max(1),
-            stop_hook_blocks: environment.number("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").unwrap_or(8),
-        },
-        echo: Echo {
-            partial_messages: arguments.wants_partial_messages(),
-            prompts: arguments.format.replay_user_messages,
-            session_state: environment.is_on("CLAUDE_CODE_SDK_READS_SESSION_STATE"),
-        },
-        origin: Origin {
-            git_branch: git::branch(workplace.cwd).unwrap_or_default(),
-            version: PROTOCOL_LEVEL.to_owned(),
-            entrypoint: environment
-                .get("CLAUDE_CODE_ENTRYPOINT")
-                .unwrap_or_else(|| "cli".to_owned()),
-            transcript_path: opened.transcript.path(),
-            cwd,
-        },
-        hooked: Vec::new(),
-    }
-}
-
-fn init(
-    environment: &Environment,
-    workplace: &Workplace<'_>,
-    specs: &[tillerman_protocol::tool::ToolSpec],
-) -> Init {
-    Init {
-        cwd: workplace.cwd.display().to_string(),
-        tools: specs.iter().map(|spec| spec.name.clone()).collect(),
-        mcp_servers: workplace.mcp.to_vec(),
-        slash_commands: COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        api_key_source: Router::key_source(environment).to_owned(),
-        claude_code_version: PROTOCOL_LEVEL.to_owned(),
-        tillerman_version: env!("CARGO_PKG_VERSION").to_owned(),
-        output_style: "default".to_owned(),
-        ..Init::default()
-    }
-}
-
-fn thinking(arguments: &Arguments, environment: &Environment) -> Thinking {
-    let flags = &arguments.model;
-    let budget =
-        |tokens: u32| if tokens == 0 { Thinking::Disabled } else { Thinking::Budget(tokens) };
-    match (flags.thinking.as_deref(), flags.max_thinking_tokens) {
-        (Some("disabled"), _) => Thinking::Disabled,
-        (Some(_), None) => Thinking::Adaptive,
-        (_, Some(tokens)) => budget(tokens),
-        (None, None) => environment.number("MAX_THINKING_TOKENS").map_or(Thinking::Unset, budget),
-    }
-}
-
-fn catalog_with_overrides(environment: &Environment) -> Catalog {
-    let mut catalog = catalog::catalog();
-    for (alias, model) in &mut catalog.aliases {
-        let variable = format!("ANTHROPIC_DEFAULT_{}_MODEL", alias.to_uppercase());
-        if let Some(chosen) = environment.get(&variable) {
-            *model = chosen;
-        }
-    }
-    catalog
-}
-
-fn greeting(catalog: &Catalog, environment: &Environment) -> Map<String, Value> {
-    let commands: Vec<Value> = COMMANDS
-        .iter()
-        .map(|(name, about)| json!({"name": name, "description": about, "argumentHint": "", "builtin": true}))
-        .collect();
-    let models: Vec<Value> = catalog
-        .aliases
-        .iter()
-        .filter_map(|(alias, id)| {
-            let profile = catalog.profile(id)?;
-            Some(json!({
-                "value": alias,
-                "resolvedModel": id,
-                "displayName": profile.display_name,
-                "description": profile.description,
-                "supportsEffort": true,
-            }))
-        })
-        .collect();
-    let source = Router::key_source(environment);
-    let answer = json!({
-        "commands": commands,
-        "agents": [],
-        "models": models,
-        "output_style": "default",
-        "available_output_styles": ["default"],
-        "account": {"tokenSource": source, "apiKeySource": source, "apiProvider": "firstParty"},
-        "pid": std::process::id(),
-        "claude_code_version": PROTOCOL_LEVEL,
-        "tillerman_version": env!("CARGO_PKG_VERSION"),
-        "hook_on_failure_supported": true,
-        "hooks_applied": true,
-        "capabilities": [],
-    });
-    answer.as_object().cloned().unwrap_or_default()
+    catalog.resolve(named.as_deref().unwrap_or(DEFAULT_MODEL)).to_owned()
 }

@@ -4,6 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::Fuse;
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_runtime::{Inbound, SessionEnd, SessionSetup, run};
@@ -15,40 +17,73 @@ use crate::arguments::{Arguments, InputFormat, OutputFormat};
 use crate::assemble::assemble;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
+use crate::rewind::{self, Afterwards};
 use crate::stdin::{self, StdinError};
 use crate::{present, stdout};
 
 const INBOUND_IN_FLIGHT: usize = 64;
 const FRAMES_IN_FLIGHT: usize = 256;
 /// How long a slow reader may take to read the last frames.
-const DRAIN: Duration = Duration::from_secs(30);
+const DRAIN: Duration = Duration::from_secs(600);
+/// How long a session that is told to end may take; hosts kill a process that takes 5 s.
+const LEAVE: Duration = Duration::from_secs(4);
+const ENDED_BY_SIGINT: u8 = 130;
 const ENDED_BY_SIGTERM: u8 = 143;
 
 /// Runs the session that the command line asks for and returns the exit code.
 pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
     let environment = Environment::capture();
+    if rewind::stands_alone(arguments)?
+        && let Afterwards::Exit(code) = rewind::rewind(arguments, &environment).await?
+    {
+        return Ok(code);
+    }
     let prompt = match arguments.format.input_format {
         InputFormat::Text => Some(text_prompt(arguments)?),
         InputFormat::StreamJson => None,
     };
     let shutdown = CancellationToken::new();
-    let setup = assemble(arguments, &environment, shutdown.clone())?;
+    let setup = assemble(arguments, &environment, shutdown.clone()).await?;
+    // The session is open by now, so that files change only for a conversation that can go on.
+    rewind::rewind(arguments, &environment).await?;
+    let spill = spill_directory(&setup);
     let (inbound, messages) = mpsc::channel(INBOUND_IN_FLIGHT);
     let (frames, shown) = mpsc::channel(FRAMES_IN_FLIGHT);
     let printed = match arguments.format.output_format {
         OutputFormat::Text => present::print_text(shown),
         OutputFormat::Json => present::print_json(shown, arguments.format.verbose),
-        OutputFormat::StreamJson => stdout::print_frames(shown, spill_directory(&setup)),
+        OutputFormat::StreamJson => stdout::print_frames(shown, spill.clone()),
     };
     let (broken, fatal) = oneshot::channel();
     match prompt {
         Some(prompt) => say(&inbound, prompt).await,
         None => stdin::read_frames(inbound.clone(), broken),
     }
-    let wires = Wires { inbound, shutdown, fatal };
-    let outcome = wires.attend(run(setup, messages, frames)).await?;
-    drop(tokio::time::timeout(DRAIN, printed).await);
-    Ok(outcome)
+    let wires = Wires { inbound, shutdown, fatal: fatal.fuse() };
+    let session = Box::pin(run(setup, messages, frames));
+    let code = wires.attend(run_and_print(session, printed)).await;
+    // Files that frames have named stay; a directory that holds none is of no use to anybody.
+    drop(std::fs::remove_dir(&spill));
+    code
+}
+
+/// Runs the session and waits until the last frame has been read.
+async fn run_and_print(
+    session: impl Future<Output = SessionEnd>,
+    printed: oneshot::Receiver<()>,
+) -> Ended {
+    let session = session.await;
+    let unread = tokio::time::timeout(DRAIN, printed).await.is_err();
+    if unread {
+        tracing::error!("nobody read standard output for ten minutes; the last frames are lost");
+    }
+    Ended { session, unread }
+}
+
+/// How a session ended, and whether its last frames found no reader.
+struct Ended {
+    session: SessionEnd,
+    unread: bool,
 }
 
 /// The prompt of the command line, with what a pipe adds to it.
@@ -92,7 +127,8 @@ fn spill_directory(setup: &SessionSetup) -> PathBuf {
 struct Wires {
     inbound: mpsc::Sender<Inbound>,
     shutdown: CancellationToken,
-    fatal: oneshot::Receiver<StdinError>,
+    /// Ends without a word when the input ended well, and may then be asked again.
+    fatal: Fuse<oneshot::Receiver<StdinError>>,
 }
 
 /// Why a session was told to end.
@@ -104,12 +140,25 @@ enum Told {
     BadInput,
 }
 
+impl Told {
+    /// Whether the session was told to end at once.
+    const fn is_final(self) -> bool {
+        matches!(self, Self::Terminated | Self::BadInput)
+    }
+
+    /// The exit code when the session did not end by itself.
+    const fn exit_code(self) -> u8 {
+        match self {
+            Self::Terminated => ENDED_BY_SIGTERM,
+            Self::Nothing | Self::BadInput => 1,
+            Self::Interrupted => ENDED_BY_SIGINT,
+        }
+    }
+}
+
 impl Wires {
     /// Waits for the session to end, passing signals on to it.
-    async fn attend(
-        mut self,
-        session: impl Future<Output = SessionEnd>,
-    ) -> Result<u8, StartFailure> {
+    async fn attend(mut self, session: impl Future<Output = Ended>) -> Result<u8, StartFailure> {
         let catch = |kind| {
             signal(kind).map_err(|error| StartFailure::usage(format!("Cannot start: {error}")))
         };
@@ -118,36 +167,39 @@ impl Wires {
         let mut hang_ups = catch(SignalKind::hangup())?;
         let mut told = Told::Nothing;
         tokio::pin!(session);
+        let patience = tokio::time::sleep(LEAVE);
+        tokio::pin!(patience);
         loop {
             tokio::select! {
                 end = &mut session => return Ok(exit_code(told, &end)),
+                // Dropping the session ends everything it started; the transcript stays whole.
+                () = &mut patience, if told.is_final() => return Ok(told.exit_code()),
                 () = next(&mut interrupts) => {
-                    told = self.interrupt(told);
+                    if told != Told::Nothing {
+                        return Ok(told.exit_code());
+                    }
+                    told = Told::Interrupted;
+                    self.tell(Inbound::Interrupt);
+                    self.tell(Inbound::Closed);
                 }
                 () = next(&mut terminations) => {
+                    if told.is_final() {
+                        return Ok(told.exit_code());
+                    }
                     told = Told::Terminated;
+                    patience.as_mut().reset(tokio::time::Instant::now() + LEAVE);
                     self.shut_down();
                 }
                 // Whoever was at the other end is gone; what was begun is finished.
                 () = next(&mut hang_ups) => self.tell(Inbound::Closed),
-                Ok(error) = &mut self.fatal, if told != Told::BadInput => {
+                Ok(error) = &mut self.fatal, if !told.is_final() => {
                     drop(writeln!(std::io::stderr(), "{error}"));
                     told = Told::BadInput;
+                    patience.as_mut().reset(tokio::time::Instant::now() + LEAVE);
                     self.shut_down();
                 }
             }
         }
-    }
-
-    /// The first interrupt ends the round and then the session; a second one ends it at once.
-    fn interrupt(&self, told: Told) -> Told {
-        if told == Told::Nothing {
-            self.tell(Inbound::Interrupt);
-            self.tell(Inbound::Closed);
-        } else {
-            self.shut_down();
-        }
-        Told::Interrupted
     }
 
     fn shut_down(&self) {
@@ -168,11 +220,13 @@ async fn next(signals: &mut Signal) {
     }
 }
 
-fn exit_code(told: Told, end: &SessionEnd) -> u8 {
+fn exit_code(told: Told, end: &Ended) -> u8 {
+    let session = &end.session;
     match told {
-        Told::Terminated => ENDED_BY_SIGTERM,
-        Told::BadInput => 1,
+        Told::Nothing => {
+            u8::from(session.last_result_failed || session.storage_failure.is_some() || end.unread)
+        }
         Told::Interrupted => 0,
-        Told::Nothing => u8::from(end.last_result_failed || end.storage_failure.is_some()),
+        Told::Terminated | Told::BadInput => told.exit_code(),
     }
 }

@@ -4,8 +4,13 @@ mod arguments;
 mod environment;
 
 mod assemble;
+mod engine_setup;
+mod greeting;
 mod opening;
 mod provider;
+mod rewind;
+mod toolbox;
+mod web_access;
 
 mod drive;
 
@@ -14,9 +19,11 @@ mod stdin;
 mod stdout;
 
 mod clock;
+mod credentials;
 mod failure;
 mod git;
 mod instructions;
+mod keeper;
 mod mcp;
 mod seed;
 
@@ -32,10 +39,19 @@ use crate::failure::StartFailure;
 pub(crate) const PROTOCOL_LEVEL: &str = "2.1.325";
 
 fn main() -> ExitCode {
+    if let Err(error) = keep_others_out() {
+        drop(writeln!(
+            std::io::stderr(),
+            "warning: credentials are not hidden from tools: {error}"
+        ));
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             drop(error.print());
+            if error.use_stderr() && std::env::args_os().any(|argument| argument == "stream-json") {
+                stdin::hear_the_host_out();
+            }
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
@@ -53,9 +69,19 @@ fn main() -> ExitCode {
                 let frame = failure.to_frame();
                 drop(stdout::write_line(&mut std::io::stdout(), &frame, &std::env::temp_dir()));
             }
+            if arguments.format.input_format == InputFormat::StreamJson {
+                stdin::hear_the_host_out();
+            }
             ExitCode::FAILURE
         }
     }
+}
+
+/// Children run as the same user and could read the environment of this process, keys included.
+fn keep_others_out() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+    Ok(())
 }
 
 fn start(arguments: &Arguments) -> Result<u8, StartFailure> {
@@ -64,7 +90,10 @@ fn start(arguments: &Arguments) -> Result<u8, StartFailure> {
         .enable_all()
         .build()
         .map_err(|error| StartFailure::usage(format!("Cannot start: {error}")))?;
-    runtime.block_on(drive::drive(arguments))
+    let code = runtime.block_on(drive::drive(arguments));
+    // A file operation that hangs must not keep the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    code
 }
 
 /// Combinations that make no sense.
@@ -119,5 +148,7 @@ fn log_to_stderr(debug: bool) {
         .with_target(false)
         .without_time()
         .with_ansi(false)
+        // Reporting a failure to report would panic when nobody reads standard error.
+        .log_internal_errors(false)
         .init();
 }

@@ -67,7 +67,8 @@ impl Opened {
     }
 }
 
-fn source(
+/// The session that is to go on; nothing when a new one is wanted.
+pub(crate) fn source(
     arguments: &SessionArguments,
     files: &SessionFiles,
 ) -> Result<Option<SessionId>, StartFailure> {

@@ -1,5 +1,8 @@
 //! What a person or script sees: text as it comes, or one JSON object at the end.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{IsTerminal as _, Write as _};
 
 use serde_json::Value;
@@ -37,8 +40,11 @@ pub(crate) fn print_json(mut frames: mpsc::Receiver<Frame>, all: bool) -> onesho
                 kept.extend(serde_json::to_value(&frame));
             }
         }
-        let text = if all { Value::Array(kept) } else { kept.pop().unwrap_or_default() };
-        drop(writeln!(std::io::stdout(), "{text}"));
+        // A session that was ended has no result, and then nothing is better than a wrong one.
+        let text = if all { Some(Value::Array(kept)) } else { kept.pop() };
+        if let Some(text) = text {
+            drop(writeln!(std::io::stdout(), "{text}"));
+        }
         drop(done);
     });
     finished

@@ -15,6 +15,7 @@ use tillerman_models::secret::Secret;
 use tillerman_ports::{BoxFuture, EventStream, Model};
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
 
+use crate::credentials::Credentials;
 use crate::environment::Environment;
 
 const ANTHROPIC: &str = "https://api.anthropic.com";
@@ -41,39 +42,33 @@ pub(crate) struct Router {
     openai_key: Option<Secret>,
     openai_url: Option<String>,
     without: WithoutCredentials,
+    note: RehearsalNote,
 }
 
 impl Router {
-    pub(crate) fn new(environment: &Environment, without: WithoutCredentials) -> Self {
+    pub(crate) fn new(
+        environment: &Environment,
+        credentials: &Credentials,
+        without: WithoutCredentials,
+        note: RehearsalNote,
+    ) -> Self {
         let base_url = environment.get("ANTHROPIC_BASE_URL");
-        let credential = credential(environment);
+        let credential = credentials.anthropic.clone();
         Self {
             anthropic: credential.map(|credential| config(environment, credential)),
             anthropic_client: OnceLock::new(),
             base_url,
-            openai_key: environment.get("OPENAI_API_KEY").map(|key| Secret::new(&key)),
+            openai_key: credentials.openai.clone(),
             openai_url: environment.get("OPENAI_BASE_URL"),
             without,
-        }
-    }
-
-    /// Where the credentials come from, as `init` frames say it.
-    pub(crate) fn key_source(environment: &Environment) -> &'static str {
-        if environment.get("ANTHROPIC_API_KEY").is_some() {
-            "ANTHROPIC_API_KEY"
-        } else if environment.get("ANTHROPIC_AUTH_TOKEN").is_some() {
-            "ANTHROPIC_AUTH_TOKEN"
-        } else if environment.get("CLAUDE_CODE_OAUTH_TOKEN").is_some() {
-            "CLAUDE_CODE_OAUTH_TOKEN"
-        } else {
-            "none"
+            note,
         }
     }
 
     fn choose(&self, request: &mut ModelRequest) -> Arc<dyn Model> {
         let base_url = self.base_url.as_deref();
         match provider_for(&request.model, self.openai_url.as_deref().or(base_url)) {
-            ProviderKind::Rehearsal => Arc::new(Rehearsal::new(RehearsalNote::ChosenByName)),
+            ProviderKind::Rehearsal => Arc::new(Rehearsal::new(self.note)),
             ProviderKind::OpenAiCompatible { base_url, model } => {
                 request.model = model;
                 Arc::new(OpenAiCompatible::new(openai_config(base_url, self.openai_key.clone())))
@@ -116,15 +111,6 @@ impl Model for Unconfigured {
         let failure = ModelFailure::new(FailureKind::Authentication, NO_CREDENTIALS);
         Box::pin(std::future::ready(Err(failure)))
     }
-}
-
-fn credential(environment: &Environment) -> Option<Credential> {
-    let secret = |name: &str| environment.get(name).map(|value| Secret::new(&value));
-    if let Some(key) = secret("ANTHROPIC_API_KEY") {
-        return Some(Credential::ApiKey(key));
-    }
-    let token = secret("ANTHROPIC_AUTH_TOKEN").or_else(|| secret("CLAUDE_CODE_OAUTH_TOKEN"));
-    token.map(Credential::Bearer)
 }
 
 fn config(environment: &Environment, credential: Credential) -> AnthropicConfig {

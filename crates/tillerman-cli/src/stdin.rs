@@ -2,7 +2,10 @@
 
 use std::io::{BufRead, Read as _};
 
-use tillerman_protocol::frame::Frame;
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
+use tillerman_protocol::control::ControlRequest;
+use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_runtime::Inbound;
 use tokio::sync::{mpsc, oneshot};
 
@@ -14,11 +17,11 @@ const LARGEST_PROMPT: u64 = 10 << 20;
 /// Why standard input cannot be read on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StdinError {
-    /// A line is not JSON.
+    /// A line is not JSON, or a prompt or request of a shape that nobody can read.
     #[error(
-        "Line {line} of standard input ({length} bytes) is not a JSON object: {source}. Nothing after it was read."
+        "Line {line} of standard input ({length} bytes) is not a frame: {source}. Nothing after it was read."
     )]
-    NotJson {
+    NotAFrame {
         /// The line's number, from 1.
         line: u64,
         /// Its length.
@@ -73,7 +76,7 @@ fn forward(input: &mut impl BufRead, inbound: &mpsc::Sender<Inbound>) -> Result<
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let frame: Frame = serde_json::from_slice(&line).map_err(|source| StdinError::NotJson {
+        let frame = parse(&line).map_err(|source| StdinError::NotAFrame {
             line: number,
             length: line.len(),
             source,
@@ -84,17 +87,41 @@ fn forward(input: &mut impl BufRead, inbound: &mpsc::Sender<Inbound>) -> Result<
     }
 }
 
+/// Frames of unknown types are passed over; prompts and requests must not vanish without a word.
+fn parse(line: &[u8]) -> Result<Frame, serde_json::Error> {
+    let frame = serde_json::from_slice(line)?;
+    if let Frame::Unknown(value) = &frame {
+        let fields = Map::<String, Value>::deserialize(value)?;
+        match fields.get("type").and_then(Value::as_str) {
+            Some("user") => drop(UserFrame::deserialize(value)?),
+            Some("control_request") => drop(ControlRequest::deserialize(value)?),
+            _ => {}
+        }
+    }
+    Ok(frame)
+}
+
 /// Whether a pipe has something to say, or ends, within a moment. A prompt on the command line does
 /// not wait longer for a pipe that somebody merely left open.
 pub(crate) fn has_something() -> bool {
-    let stdin = std::io::stdin();
-    let mut ready = [rustix::event::PollFd::new(&stdin, rustix::event::PollFlags::IN)];
-    let patience = rustix::event::Timespec { tv_sec: 3, tv_nsec: 0 };
-    let found = rustix::event::poll(&mut ready, Some(&patience)).unwrap_or(1) > 0;
+    let found = stirs_within(3);
     if !found {
         tracing::warn!("standard input is open but silent; going on with the prompt alone");
     }
     found
+}
+
+/// Waits for a host's first request before a start that failed ends the process. A host whose
+/// request cannot be written reports a broken pipe instead of what went wrong.
+pub(crate) fn hear_the_host_out() {
+    stirs_within(2);
+}
+
+fn stirs_within(seconds: i64) -> bool {
+    let stdin = std::io::stdin();
+    let mut ready = [rustix::event::PollFd::new(&stdin, rustix::event::PollFlags::IN)];
+    let patience = rustix::event::Timespec { tv_sec: seconds, tv_nsec: 0 };
+    rustix::event::poll(&mut ready, Some(&patience)).unwrap_or(1) > 0
 }
 
 /// Reads a whole text prompt from a pipe.

@@ -1,5 +1,8 @@
 //! Frames on standard output: one line each, never longer than a reader takes.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -55,10 +58,13 @@ fn shortened(frame: &Frame, spill: &Path) -> std::io::Result<Vec<u8>> {
         if line.len() <= LONGEST_LINE || longest.len() < WORTH_A_FILE {
             return Ok(line);
         }
-        let path = keep(longest, spill)?;
         let preview: String = longest.chars().take(PREVIEW).collect();
-        *longest =
-            format!("{preview}… [{} bytes in all, kept in {}]", longest.len(), path.display());
+        // A full disk costs the reader this text, not every frame that follows.
+        let whereabouts = match keep(longest, spill) {
+            Ok(path) => format!("kept in {}", path.display()),
+            Err(error) => format!("which could not be kept: {error}"),
+        };
+        *longest = format!("{preview}… [{} bytes in all, {whereabouts}]", longest.len());
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tillerman_protocol::permission::PermissionMode;
-use tillerman_protocol::settings::Settings;
+use tillerman_protocol::permission::{PermissionMode, UpdateDestination};
+use tillerman_protocol::settings::{PermissionSettings, Settings};
 
 const LARGEST_SETTINGS: u64 = 2 << 20;
 
@@ -48,6 +48,26 @@ pub struct Places {
     pub cwd: PathBuf,
 }
 
+impl Places {
+    /// The file that keeps updates for a destination; none for the session's own.
+    pub(crate) fn file(&self, destination: UpdateDestination) -> Option<PathBuf> {
+        match destination {
+            UpdateDestination::UserSettings => Some(self.of(Source::User)),
+            UpdateDestination::ProjectSettings => Some(self.of(Source::Project)),
+            UpdateDestination::LocalSettings => Some(self.of(Source::Local)),
+            UpdateDestination::Session | UpdateDestination::CliArg => None,
+        }
+    }
+
+    fn of(&self, source: Source) -> PathBuf {
+        match source {
+            Source::User => self.config_dir.join("settings.json"),
+            Source::Project => self.cwd.join(".claude/settings.json"),
+            Source::Local | Source::Flag => self.cwd.join(".claude/settings.local.json"),
+        }
+    }
+}
+
 /// One settings file or argument.
 #[derive(Clone, Debug)]
 pub struct Layer {
@@ -81,7 +101,19 @@ pub enum SettingsError {
         origin: String,
         /// What is wrong, with line and column.
         source: serde_json::Error,
+        /// The rules in it that refuse and ask, if there are any.
+        protection: Option<Box<Settings>>,
     },
+}
+
+impl SettingsError {
+    /// What holds although the rest cannot be used.
+    fn protection(&self) -> Option<Settings> {
+        match self {
+            Self::Invalid { protection, .. } => protection.as_deref().cloned(),
+            Self::Unreadable { .. } | Self::TooLarge { .. } => None,
+        }
+    }
 }
 
 /// All layers, weakest first.
@@ -93,7 +125,8 @@ pub struct Layers {
 
 impl Layers {
     /// Reads the files of the given sources. A broken file is left out and reported; it removes no
-    /// protection that another file gives.
+    /// protection that another file gives, and what it refuses itself stays refused if that can
+    /// still be read.
     #[must_use]
     pub fn load(places: &Places, sources: &[Source]) -> Self {
         let mut loaded = Self::default();
@@ -101,10 +134,14 @@ impl Layers {
             if !sources.contains(&source) {
                 continue;
             }
-            match read_file(&path_of(places, source)) {
+            match read_file(&places.of(source)) {
                 Ok(Some(settings)) => loaded.layers.push(Layer { source, settings }),
                 Ok(None) => {}
-                Err(error) => loaded.errors.push(error),
+                Err(error) => {
+                    let settings = error.protection();
+                    loaded.layers.extend(settings.map(|settings| Layer { source, settings }));
+                    loaded.errors.push(error);
+                }
             }
         }
         loaded
@@ -124,6 +161,13 @@ impl Layers {
     /// The strongest layer's value of a key.
     pub fn strongest<T>(&self, pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
         self.layers.iter().rev().find_map(|layer| pick(&layer.settings))
+    }
+
+    /// The command that prints the API key; a project cannot name one.
+    #[must_use]
+    pub fn key_helper(&self) -> Option<String> {
+        let own = self.layers.iter().rev().filter(|layer| !layer.source.is_shared());
+        own.filter_map(|layer| layer.settings.api_key_helper.clone()).next()
     }
 
     /// Rules that approve; a project cannot approve anything for itself.
@@ -151,21 +195,23 @@ impl Layers {
         permissions.flat_map(|permissions| permissions.ask.clone()).collect()
     }
 
-    /// The mode to start in. A project cannot choose one that approves more.
+    /// The mode to start in. A project may choose a stricter one than the user, never a looser
+    /// one, and nothing that lies in a working copy can leave the decisions to a classifier.
     #[must_use]
     pub fn default_mode(&self) -> Option<PermissionMode> {
-        let loosens = |mode: PermissionMode| {
-            matches!(
-                mode,
-                PermissionMode::AcceptEdits
-                    | PermissionMode::BypassPermissions
-                    | PermissionMode::Auto
-            )
-        };
-        self.layers.iter().rev().find_map(|layer| {
-            let mode = layer.settings.permissions.as_ref()?.default_mode?;
-            (!(layer.source.is_shared() && loosens(mode))).then_some(mode)
-        })
+        let mut chosen = None;
+        for layer in &self.layers {
+            let mode = layer.settings.permissions.as_ref().and_then(|it| it.default_mode);
+            let Some(mode) = mode else { continue };
+            let in_working_copy = matches!(layer.source, Source::Project | Source::Local);
+            let delegates = in_working_copy && mode == PermissionMode::Auto;
+            let loosens = layer.source.is_shared()
+                && strictness(mode) < strictness(chosen.unwrap_or_default());
+            if !(loosens || delegates) {
+                chosen = Some(mode);
+            }
+        }
+        chosen
     }
 
     /// Further working directories; a project cannot add any.
@@ -221,11 +267,15 @@ pub fn read_argument(text: &str) -> Result<Settings, SettingsError> {
     })
 }
 
-fn path_of(places: &Places, source: Source) -> PathBuf {
-    match source {
-        Source::User => places.config_dir.join("settings.json"),
-        Source::Project => places.cwd.join(".claude/settings.json"),
-        Source::Local | Source::Flag => places.cwd.join(".claude/settings.local.json"),
+/// How much a mode leaves to be asked or refused.
+const fn strictness(mode: PermissionMode) -> u8 {
+    match mode {
+        PermissionMode::BypassPermissions => 0,
+        PermissionMode::Auto => 1,
+        PermissionMode::AcceptEdits => 2,
+        PermissionMode::Default => 3,
+        PermissionMode::DontAsk => 4,
+        PermissionMode::Plan => 5,
     }
 }
 
@@ -243,10 +293,32 @@ fn read_file(path: &Path) -> Result<Option<Settings>, SettingsError> {
         Ok(_) => {}
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    parse(&text, &path.display().to_string()).map(Some)
+    // Some editors begin a file with a mark and leave an empty one behind.
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    parse(text, &path.display().to_string()).map(Some)
 }
 
 fn parse(text: &str, origin: &str) -> Result<Settings, SettingsError> {
-    serde_json::from_str(text)
-        .map_err(|source| SettingsError::Invalid { origin: origin.to_owned(), source })
+    serde_json::from_str(text).map_err(|source| {
+        let protection = salvage(text).map(Box::new);
+        SettingsError::Invalid { origin: origin.to_owned(), source, protection }
+    })
+}
+
+/// Reads the rules that refuse and ask out of settings that are wrong elsewhere.
+fn salvage(text: &str) -> Option<Settings> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let rules = |name: &str| -> Vec<String> {
+        let list = value.pointer(&format!("/permissions/{name}")).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
+    };
+    let (deny, ask) = (rules("deny"), rules("ask"));
+    if deny.is_empty() && ask.is_empty() {
+        return None;
+    }
+    let permissions = PermissionSettings { deny, ask, ..Default::default() };
+    Some(Settings { permissions: Some(permissions), ..Settings::default() })
 }

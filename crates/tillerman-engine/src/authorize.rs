@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tillerman_protocol::frame::SessionState;
 use tillerman_protocol::hook::{HookDetail, HookEvent};
-use tillerman_protocol::permission::{PermissionResult, PermissionUpdate};
+use tillerman_protocol::permission::{PermissionResult, PermissionUpdate, UpdateDestination};
 use tillerman_protocol::tool::{Access, ToolOutcome};
 use tillerman_protocol::{EntryId, ToolUseId};
 
@@ -222,7 +222,12 @@ impl Session {
         let mut kept = Vec::new();
         for update in updates {
             match update {
-                PermissionUpdate::SetMode { mode, .. } => self.choose_mode(mode),
+                PermissionUpdate::SetMode { mode, destination } => {
+                    self.choose_mode(mode);
+                    if destination != UpdateDestination::Session {
+                        kept.push(PermissionUpdate::SetMode { mode, destination });
+                    }
+                }
                 update => kept.push(update),
             }
         }

@@ -50,6 +50,8 @@ pub struct SessionConfig {
     pub init: Init,
     /// The events that hooks listen to.
     pub hooked: Vec<HookEvent>,
+    /// Whether the files are checkpointed before each prompt is worked on.
+    pub checkpoints: bool,
 }
 
 /// What a session must not exceed.
@@ -65,7 +67,7 @@ pub struct Limits {
     pub max_retries: u32,
     /// How many read-only calls run side by side.
     pub parallel_calls: usize,
-    /// How often in a row a Stop hook may make the agent go on.
+    /// How often in a round Stop hooks may make the agent go on.
     pub stop_hook_blocks: u32,
 }
 

@@ -114,6 +114,12 @@ impl Conversation {
         })
     }
 
+    /// Whether the user had the last word.
+    #[must_use]
+    pub fn awaits_answer(&self) -> bool {
+        self.messages.last().is_some_and(|message| message.role == Role::User)
+    }
+
     /// Forgets everything, as after a compaction boundary.
     pub fn clear(&mut self) {
         *self = Self::default();

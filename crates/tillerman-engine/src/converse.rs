@@ -5,12 +5,12 @@ use tillerman_protocol::content::Block;
 use tillerman_protocol::frame::{ApiRetry, SystemDetail};
 use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest, Thinking};
-use tillerman_protocol::stream::StreamEvent;
+use tillerman_protocol::stream::{MessageHead, StreamEvent};
 
 use crate::calls::{ResponseId, TimerId};
 use crate::effect::Effect;
 use crate::hooks::HookOutcome;
-use crate::record::Author;
+use crate::input::Author;
 use crate::response::{Progress, Response};
 use crate::retry;
 use crate::round::{Ending, Stage};
@@ -101,7 +101,10 @@ impl Session {
         }
     }
 
-    fn stream_advanced(&mut self, mut response: Box<Response>, event: StreamEvent) {
+    fn stream_advanced(&mut self, mut response: Box<Response>, mut event: StreamEvent) {
+        if let StreamEvent::MessageStart { message } = &mut event {
+            self.tell_apart(message);
+        }
         let progress = match response.feed(&event) {
             Ok(progress) => progress,
             Err(nonsense) => {
@@ -128,6 +131,13 @@ impl Session {
         } else {
             self.set_stage(Stage::Responding(response));
             self.start_calls();
+        }
+    }
+
+    /// A transcript tells responses apart by their ids, and not every provider gives each its own.
+    fn tell_apart(&mut self, head: &mut MessageHead) {
+        if head.id.is_empty() || head.id == self.chain.response {
+            head.id = format!("msg_{}", self.ids.entry_id());
         }
     }
 

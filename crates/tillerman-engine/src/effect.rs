@@ -1,12 +1,12 @@
 //! Everything a session wants done.
 
 use serde_json::Value;
-use tillerman_protocol::ToolUseId;
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::hook::HookInput;
 use tillerman_protocol::model::ModelRequest;
 use tillerman_protocol::permission::PermissionUpdate;
 use tillerman_protocol::transcript::Entry;
+use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 
@@ -19,6 +19,11 @@ pub enum Effect {
     Append(Box<Entry>),
     /// Make what was appended survive a loss of power.
     Sync(Sync),
+    /// Keep the state of the working directories, before anything is done about these prompts.
+    Checkpoint {
+        /// The prompts it can be rewound to by.
+        messages: Vec<EntryId>,
+    },
     /// Ask the model.
     CallModel {
         /// The response its reports belong to.
@@ -83,6 +88,11 @@ pub enum Effect {
     CancelTool {
         /// The call.
         call: CallId,
+    },
+    /// End work in the background.
+    StopTask {
+        /// The task.
+        task: TaskId,
     },
     /// Fire a timer after a while.
     StartTimer {

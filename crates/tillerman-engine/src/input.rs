@@ -1,12 +1,13 @@
 //! Everything a session hears.
 
 use serde_json::Value;
-use tillerman_protocol::EntryId;
 use tillerman_protocol::content::Content;
 use tillerman_protocol::hook::HookEvent;
 use tillerman_protocol::model::{ModelEvent, SystemBlock, Thinking};
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate};
+use tillerman_protocol::task::{TaskEnd, TaskKind};
 use tillerman_protocol::tool::ToolOutcome;
+use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::hooks::HookOutcome;
@@ -51,6 +52,15 @@ pub enum Input {
         /// How it ended.
         outcome: ToolOutcome,
     },
+    /// A tool left work behind.
+    TaskStarted(Box<TaskStart>),
+    /// Work in the background ended.
+    TaskEnded {
+        /// The task.
+        task: TaskId,
+        /// How it ended.
+        end: TaskEnd,
+    },
     /// A timer fired.
     TimerFired {
         /// The timer.
@@ -76,6 +86,21 @@ pub enum Input {
     ShutDown,
 }
 
+/// Work that a tool left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskStart {
+    /// The task.
+    pub id: TaskId,
+    /// The call that started it.
+    pub tool_use_id: ToolUseId,
+    /// What kind of work it is.
+    pub kind: TaskKind,
+    /// One line about it.
+    pub description: String,
+    /// Where its output goes.
+    pub output_file: String,
+}
+
 /// A prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
@@ -85,12 +110,29 @@ pub struct Prompt {
     pub uuid: Option<EntryId>,
     /// Whether it wants an answer, or only adds to the conversation.
     pub wants_answer: bool,
+    /// Who says it.
+    pub author: Author,
+}
+
+/// Who a user message comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// A person or their program.
+    Person,
+    /// The engine itself.
+    Engine,
 }
 
 impl Prompt {
+    /// Something a person says that wants an answer.
+    #[must_use]
+    pub const fn new(content: Content) -> Self {
+        Self { content, uuid: None, wants_answer: true, author: Author::Person }
+    }
+
     /// A plain text that wants an answer.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: Content::Text(text.into()), uuid: None, wants_answer: true }
+        Self::new(Content::Text(text.into()))
     }
 }
 

@@ -29,6 +29,7 @@ mod converse;
 mod finish;
 mod record;
 mod settle;
+mod tasks;
 
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
@@ -37,7 +38,7 @@ pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
 pub use identity::IdSource;
-pub use input::{Input, Judgement, PermissionAnswer, Prompt};
+pub use input::{Author, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
 pub use ledger::Ledger;
 pub use replay::{Restored, restore};
 pub use session::{Activity, Session};

@@ -13,17 +13,10 @@ use tillerman_protocol::{EntryId, ToolUseId};
 
 use crate::calls::HookRunId;
 use crate::effect::Effect;
-use crate::input::Prompt;
+use crate::input::{Author, Prompt};
 use crate::replay::OUTCOME_UNKNOWN;
 use crate::response::Response;
 use crate::session::Session;
-
-/// Who a user entry comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Author {
-    Person,
-    Engine,
-}
 
 impl Session {
     /// Writes a prompt down and adds it to the conversation.
@@ -32,15 +25,25 @@ impl Session {
         let mode = self.choices.mode.as_str().to_owned();
         let mut entry = self.user_entry(uuid.clone(), None, prompt.content.clone());
         entry.permission_mode = Some(mode);
+        entry.is_meta = (prompt.author == Author::Engine).then_some(true);
         self.append(Entry::User(Box::new(entry)));
         if let Some(client_uuid) = prompt.uuid {
             self.with_round(|round| round.prompts.push(client_uuid.clone()));
             self.emit_lifecycle(client_uuid, "started");
         }
         let text = prompt.content.plain_text();
-        self.with_round(|round| round.prompt_text = Some(text));
+        if prompt.author == Author::Person {
+            self.with_round(|round| round.prompt_text = Some(text));
+        }
         self.conversation.say(prompt.content.into_blocks());
         uuid
+    }
+
+    /// Has the files kept as they are before anything is done about prompts.
+    pub(crate) fn checkpoint(&mut self, messages: Vec<EntryId>) {
+        if self.config.checkpoints {
+            self.effects.push(Effect::Checkpoint { messages });
+        }
     }
 
     /// Tells the model something in the user's place; hosts see it as synthetic when `shown`.
@@ -66,6 +69,7 @@ impl Session {
     /// Writes down and shows a block of a response.
     pub(crate) fn record_block(&mut self, response: &Response, block: Block) -> EntryId {
         let head = response.head.clone().unwrap_or_default();
+        self.chain.response.clone_from(&head.id);
         let usage = response.usage.clone();
         let message = AssistantMessage::new(head.id, head.model, block, usage);
         self.record_assistant(message, response.request_id.clone(), None)

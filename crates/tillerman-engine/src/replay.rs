@@ -1,5 +1,7 @@
 //! From transcript entries back to the state of a session.
 
+use std::collections::HashSet;
+
 use tillerman_protocol::content::{Block, ToolResult};
 use tillerman_protocol::frame::AssistantMessage;
 use tillerman_protocol::transcript::{AssistantEntry, Entry, UserEntry};
@@ -23,6 +25,8 @@ pub struct Restored {
     pub tip: Option<EntryId>,
     /// Calls at the end of the chain whose answer is not stored yet, with the entry of the call.
     pub orphans: Vec<(ToolUseId, EntryId)>,
+    /// Ids of the prompts; one that is sent again is not taken twice.
+    pub prompts: HashSet<EntryId>,
 }
 
 /// Reads the entries of one chain, in file order.
@@ -67,6 +71,7 @@ impl Replay {
         }
         if !said.is_empty() {
             self.flush();
+            self.restored.prompts.insert(entry.link.uuid.clone());
             self.restored.conversation.say(said);
         }
     }

@@ -1,6 +1,6 @@
 //! The session: takes inputs in, keeps the state, hands effects out.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::model::Thinking;
@@ -14,10 +14,11 @@ use crate::conversation::{Conversation, remove_forgeries};
 use crate::effect::{Effect, Sync};
 use crate::hooks::HookOutcome;
 use crate::identity::IdSource;
-use crate::input::{Input, PermissionAnswer, Prompt};
+use crate::input::{Author, Input, PermissionAnswer, Prompt};
 use crate::ledger::Ledger;
 use crate::replay::Restored;
 use crate::round::{Ending, Round, Stage};
+use crate::tasks::Tasks;
 
 const FORGERIES_REMOVED: &str = "The prompt held tool calls, tool results or thoughts. They were \
      left out, since only the session itself may add them; send them as text.";
@@ -34,6 +35,7 @@ pub struct Session {
     pub(crate) choices: Choices,
     pub(crate) queue: VecDeque<Prompt>,
     pub(crate) round: Option<Box<Round>>,
+    pub(crate) tasks: Tasks,
     pub(crate) effects: Vec<Effect>,
     pub(crate) door: Door,
     pub(crate) last_result_failed: bool,
@@ -48,6 +50,10 @@ pub(crate) struct Chain {
     pub(crate) tip: Option<EntryId>,
     /// Calls of an earlier run that were never answered.
     pub(crate) orphans: Vec<(ToolUseId, EntryId)>,
+    /// The id of the newest response that has entries; they share it.
+    pub(crate) response: String,
+    /// Ids that hosts gave to prompts so far.
+    pub(crate) prompts: HashSet<EntryId>,
 }
 
 /// What can be changed while a session runs.
@@ -90,10 +96,16 @@ impl Session {
             now: Moment::default(),
             conversation: restored.conversation,
             ledger: restored.ledger,
-            chain: Chain { tip: restored.tip, orphans: restored.orphans },
+            chain: Chain {
+                tip: restored.tip,
+                orphans: restored.orphans,
+                response: String::new(),
+                prompts: restored.prompts,
+            },
             choices,
             queue: VecDeque::new(),
             round: None,
+            tasks: Tasks::default(),
             effects: Vec::new(),
             door: Door::Open,
             last_result_failed: false,
@@ -121,10 +133,20 @@ impl Session {
             Input::CallJudged { call, judgement } => self.call_judged(call, judgement),
             Input::PermissionAnswered { ask, answer } => self.permission_answered(ask, answer),
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
-            Input::TimerFired { timer } => self.timer_fired(timer),
+            Input::TaskStarted(task) => self.task_started(*task),
+            Input::TaskEnded { task, end } => self.task_ended(&task, &end),
+            Input::TimerFired { timer } => {
+                if !self.linger_over(timer) {
+                    self.timer_fired(timer);
+                }
+            }
             Input::Interrupted => self.interrupt(),
             Input::PromptWithdrawn(uuid) => {
+                let before = self.queue.len();
                 self.queue.retain(|prompt| prompt.uuid.as_ref() != Some(&uuid));
+                if self.queue.len() < before {
+                    self.emit_lifecycle(uuid, "cancelled");
+                }
             }
             Input::ModelChosen(model) => {
                 self.choices.model = model.unwrap_or_else(|| self.config.model.clone());
@@ -200,6 +222,12 @@ impl Session {
         if self.door != Door::Open {
             return;
         }
+        // A host that is not sure whether a prompt arrived may send it again.
+        if let Some(uuid) = &prompt.uuid
+            && !self.chain.prompts.insert(uuid.clone())
+        {
+            return self.prompted_again();
+        }
         if remove_forgeries(&mut prompt.content) {
             self.emit_notification("prompt", FORGERIES_REMOVED);
         }
@@ -209,13 +237,23 @@ impl Session {
         self.queue.push_back(prompt);
     }
 
+    /// A prompt that is stored already is not taken twice, but one that nobody answered is answered.
+    fn prompted_again(&mut self) {
+        self.emit_notification("prompt", "A prompt came twice and was taken once.");
+        if self.round.is_none() && self.queue.is_empty() && self.conversation.awaits_answer() {
+            let prompt = Prompt::text("Your work on this was cut off before an answer. Go on.");
+            self.queue.push_back(Prompt { author: Author::Engine, ..prompt });
+        }
+    }
+
     /// Starts rounds until one is under way or nothing waits. This is the only place that does, so
     /// that rounds which end at once follow each other however many wait, instead of nesting.
     fn start_rounds(&mut self) {
         while self.round.is_none() && self.door != Door::Ended {
             match (self.queue.is_empty(), self.door) {
                 (false, _) => self.start_round(),
-                (true, Door::Closed) => self.end(),
+                (true, Door::Closed) if self.tasks.is_empty() => self.end(),
+                (true, Door::Closed) => return self.wait_for_tasks(),
                 (true, _) => return,
             }
         }
@@ -238,6 +276,11 @@ impl Session {
         }
         self.round = Some(Box::new(Round::new(self.now, self.choices.model.clone())));
         self.emit_running();
+        self.submit(prompts);
+    }
+
+    /// Has hooks look at prompts, if any listen, before the model hears of them.
+    pub(crate) fn submit(&mut self, prompts: Vec<Prompt>) {
         if self.is_hooked(HookEvent::UserPromptSubmit) {
             let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
             let detail = HookDetail::UserPromptSubmit { prompt: texts.join("\n") };
@@ -259,14 +302,17 @@ impl Session {
     fn add_quietly(&mut self, prompt: Prompt) {
         let (client_uuid, content) = (prompt.uuid.clone(), prompt.content.clone());
         let uuid = self.record_prompt(prompt);
+        self.checkpoint(vec![uuid.clone()]);
         self.emit_prompt(uuid, content);
         if let Some(client_uuid) = client_uuid {
             self.emit_lifecycle(client_uuid, "completed");
         }
     }
 
+    /// Takes prompts into the conversation: the first ones of a round open it, later ones join it.
     fn take_up(&mut self, prompts: Vec<Prompt>) {
-        let mut anything = false;
+        let opens = self.round.as_ref().is_some_and(|round| round.turns == 0);
+        let mut anything = !opens;
         let mut replays = Vec::new();
         for prompt in prompts {
             let (content, said) = (prompt.content.clone(), !prompt.content.is_blank());
@@ -274,7 +320,11 @@ impl Session {
             anything |= said;
             replays.push((uuid, content));
         }
-        self.emit_init();
+        // Before hosts see the prompts, which they can rewind to from then on.
+        self.checkpoint(replays.iter().map(|(uuid, _)| uuid.clone()).collect());
+        if opens {
+            self.emit_init();
+        }
         for (uuid, content) in replays {
             self.emit_prompt(uuid, content);
         }
@@ -315,6 +365,13 @@ impl Session {
 
     fn submitted(&mut self, prompts: Vec<Prompt>, outcome: HookOutcome) {
         let ending = outcome.halt.map(Ending::Halted);
+        let has_begun = self.round.as_ref().is_some_and(|round| round.turns > 0);
+        if let (None, Some(reason), true) = (&ending, &outcome.block, has_begun) {
+            // The round had begun without these prompts and goes on without them.
+            self.drop_prompts(&prompts);
+            self.emit_notification("hook", &format!("A hook blocked a prompt: {reason}"));
+            return self.request();
+        }
         if let Some(ending) = ending.or_else(|| outcome.block.map(Ending::Blocked)) {
             self.drop_prompts(&prompts);
             return self.finish(ending);
@@ -390,7 +447,8 @@ impl Session {
         self.end();
     }
 
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
+        self.drop_tasks();
         self.door = Door::Ended;
         self.effects.push(Effect::End);
     }

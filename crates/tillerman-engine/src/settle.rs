@@ -10,13 +10,14 @@ use crate::calls::{Call, CallId, CallState};
 use crate::conversation::never_blank;
 use crate::effect::{Effect, Sync};
 use crate::hooks::HookOutcome;
-use crate::record::Author;
+use crate::input::Author;
 use crate::replay::OUTCOME_UNKNOWN;
 use crate::round::{Ending, Stage};
 use crate::session::Session;
 
 const INTERRUPTED: &str = "[Request interrupted by user]";
 const INTERRUPTED_AT_WORK: &str = "[Request interrupted by user for tool use]";
+const NEVER_BEGAN: &str = "The user interrupted before this call was run.";
 const ABANDONED: &str = "The call was interrupted by the user. It may have taken effect in part.";
 
 impl Session {
@@ -28,6 +29,9 @@ impl Session {
     ) {
         match outcome {
             Ok(output) => {
+                if let Some(mode) = output.switches_to {
+                    self.choose_mode(mode);
+                }
                 let content = replaced.map_or(output.content, content_of);
                 self.close_call(id, content, false, output.structured);
             }
@@ -124,12 +128,8 @@ impl Session {
             return self.finish(limit);
         }
         // What came in while the tools ran reaches the model now, not after the round.
-        for prompt in self.take_waiting() {
-            let content = prompt.content.clone();
-            let uuid = self.record_prompt(prompt);
-            self.emit_prompt(uuid, content);
-        }
-        self.request();
+        let waiting = self.take_waiting();
+        if waiting.is_empty() { self.request() } else { self.submit(waiting) }
     }
 
     /// Moves the results of the turn into the conversation.
@@ -148,7 +148,14 @@ impl Session {
         let calls: Vec<Call> = round.calls.iter().filter(is_open).cloned().collect();
         for call in calls {
             self.cancel_work(&call);
-            self.refuse_call(call.id, ABANDONED);
+            match call.state {
+                // The tool is done; only hooks were still looking at what it did.
+                CallState::AfterHooks(_, outcome) => {
+                    self.close_with_outcome(call.id, *outcome, None);
+                }
+                CallState::Running => self.refuse_call(call.id, ABANDONED),
+                _ => self.refuse_call(call.id, NEVER_BEGAN),
+            }
         }
     }
 

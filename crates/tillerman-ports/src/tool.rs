@@ -1,11 +1,14 @@
 //! The port to tools.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::tool::{ToolOutcome, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::model::BoxFuture;
+use crate::task::TaskDesk;
 
 /// Something the model can use. Tools never decide about permission.
 pub trait Tool: Send + Sync + std::fmt::Debug {
@@ -35,4 +38,6 @@ pub struct ToolCall {
     pub input: Value,
     /// Fires when the call is to end.
     pub cancel: CancellationToken,
+    /// Takes over what goes on after the call has ended.
+    pub tasks: Arc<dyn TaskDesk>,
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ids::ToolUseId;
+use crate::lenient::null_as_default;
 
 /// Who speaks in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,12 @@ pub enum Content {
     Text(String),
     /// Blocks in order.
     Blocks(Vec<Block>),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
 }
 
 impl Content {
@@ -104,7 +111,7 @@ pub enum Block {
     },
     /// The outcome of a tool call.
     ToolResult(ToolResult),
-    /// A picture or document the user or a tool shows the model.
+    /// A picture the user or a tool shows the model.
     Image {
         /// Where the picture comes from.
         source: Value,
@@ -120,15 +127,15 @@ pub struct ToolResult {
     /// The call this answers.
     pub tool_use_id: ToolUseId,
     /// What the tool said.
-    #[serde(default = "empty_content")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub content: Content,
     /// Whether the call failed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
     pub is_error: bool,
-}
-
-fn empty_content() -> Content {
-    Content::Text(String::new())
 }
 
 impl Block {

@@ -3,6 +3,7 @@
 //! Modules are listed in reading order. Nothing here performs I/O or knows async.
 
 pub mod ids;
+mod lenient;
 pub mod time;
 
 pub mod content;
@@ -16,10 +17,12 @@ pub mod control;
 pub mod frame;
 
 pub mod catalog;
+pub mod sandbox;
 pub mod settings;
 pub mod transcript;
 
 pub mod model;
+pub mod task;
 pub mod tool;
 
 pub use ids::{EntryId, RequestId, SessionId, TaskId, ToolUseId};

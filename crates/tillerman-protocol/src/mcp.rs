@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One MCP server, as in `.mcp.json`, settings, `--mcp-config` and SDK options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, from = "Value")]
 pub enum McpServerConfig {
     /// A server that names its transport.
     Tagged(TaggedMcpServer),
@@ -15,6 +15,18 @@ pub enum McpServerConfig {
     Bare(StdioMcpServer),
     /// Anything else, kept so that it can be reported by name.
     Other(Value),
+}
+
+impl From<Value> for McpServerConfig {
+    fn from(value: Value) -> Self {
+        // A server with a transport nobody knows must not be started as a child process.
+        let read = if value.get("type").is_some() {
+            TaggedMcpServer::deserialize(&value).map(Self::Tagged)
+        } else {
+            StdioMcpServer::deserialize(&value).map(Self::Bare)
+        };
+        read.unwrap_or(Self::Other(value))
+    }
 }
 
 /// A server that names its transport.
@@ -26,6 +38,7 @@ pub enum TaggedMcpServer {
     /// Server-sent events.
     Sse(RemoteMcpServer),
     /// Streamable HTTP.
+    #[serde(alias = "streamable-http")]
     Http(RemoteMcpServer),
     /// A WebSocket.
     Ws(RemoteMcpServer),
@@ -33,6 +46,9 @@ pub enum TaggedMcpServer {
     Sdk {
         /// The server's name.
         name: String,
+        /// Milliseconds a call may take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<u64>,
     },
 }
 
@@ -51,6 +67,9 @@ pub struct StdioMcpServer {
     /// Milliseconds a call may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
+    /// Everything else, as it came.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// A server reached over the network.
@@ -65,6 +84,9 @@ pub struct RemoteMcpServer {
     /// Milliseconds a call may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
+    /// Everything else, as it came.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// A file or argument that names MCP servers.
@@ -74,4 +96,45 @@ pub struct McpConfig {
     /// The servers by name.
     #[serde(default)]
     pub mcp_servers: BTreeMap<String, McpServerConfig>,
+}
+
+/// A server as `mcp_status` describes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct McpServerStatus {
+    /// The server.
+    pub name: String,
+    /// `connected`, `pending`, `failed`, `needs-auth` or `disabled`.
+    pub status: String,
+    /// What the server says it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_info: Option<Value>,
+    /// Why there is no connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How it is configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<McpServerConfig>,
+    /// Where it is configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Its tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<McpToolStatus>>,
+    /// Everything else, as it came.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// A tool of a server as `mcp_status` describes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct McpToolStatus {
+    /// The tool, by the server's own name for it.
+    pub name: String,
+    /// What it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What the server promises about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Value>,
 }

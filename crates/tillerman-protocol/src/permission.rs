@@ -78,7 +78,7 @@ pub struct PermissionRule {
 }
 
 /// Where a permission update is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum UpdateDestination {
     /// The user's settings file.
@@ -87,8 +87,11 @@ pub enum UpdateDestination {
     ProjectSettings,
     /// The project's local settings file.
     LocalSettings,
-    /// This session only.
+    /// This session only; also what an update without a destination means.
+    #[default]
     Session,
+    /// The command line; holds for this session.
+    CliArg,
 }
 
 /// A change to the permissions of a session or of a settings file.
@@ -102,6 +105,7 @@ pub enum PermissionUpdate {
         /// What they do.
         behavior: RuleBehavior,
         /// Where they are kept.
+        #[serde(default)]
         destination: UpdateDestination,
     },
     /// Replaces all rules of one behavior.
@@ -111,6 +115,7 @@ pub enum PermissionUpdate {
         /// What they do.
         behavior: RuleBehavior,
         /// Where they are kept.
+        #[serde(default)]
         destination: UpdateDestination,
     },
     /// Removes rules.
@@ -120,6 +125,7 @@ pub enum PermissionUpdate {
         /// What they did.
         behavior: RuleBehavior,
         /// Where they were kept.
+        #[serde(default)]
         destination: UpdateDestination,
     },
     /// Changes the permission mode.
@@ -127,6 +133,7 @@ pub enum PermissionUpdate {
         /// The new mode.
         mode: PermissionMode,
         /// Where it is kept.
+        #[serde(default)]
         destination: UpdateDestination,
     },
     /// Adds working directories.
@@ -134,6 +141,7 @@ pub enum PermissionUpdate {
         /// The directories.
         directories: Vec<String>,
         /// Where they are kept.
+        #[serde(default)]
         destination: UpdateDestination,
     },
     /// Removes working directories.
@@ -141,6 +149,7 @@ pub enum PermissionUpdate {
         /// The directories.
         directories: Vec<String>,
         /// Where they were kept.
+        #[serde(default)]
         destination: UpdateDestination,
     },
     /// Any other update, as it came.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::permission::PermissionMode;
+use crate::sandbox::{SandboxSettings, SandboxSettingsError};
 
 /// One settings file or `--settings` argument.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,8 +19,8 @@ pub struct Settings {
     /// Hooks by event name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<BTreeMap<String, Value>>,
-    /// Variables for tools.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Variables for tools; numbers and truth values are read as text.
+    #[serde(default, deserialize_with = "texts", skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,7 +28,7 @@ pub struct Settings {
     /// The output style.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_style: Option<String>,
-    /// The sandbox.
+    /// The sandbox as it was written; [`Settings::sandbox_settings`] reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Value>,
     /// A command that prints the API key.
@@ -65,4 +67,31 @@ pub struct PermissionSettings {
     /// Everything else, as it came.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+impl Settings {
+    /// The sandbox section with its types, if there is one. It is read apart from the rest, so that
+    /// an error in it neither hides the other settings nor goes unnoticed.
+    ///
+    /// # Errors
+    /// When a known key has a value of the wrong kind.
+    pub fn sandbox_settings(&self) -> Result<Option<SandboxSettings>, SandboxSettingsError> {
+        self.sandbox.as_ref().map(SandboxSettings::parse).transpose()
+    }
+}
+
+fn texts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, String>>, D::Error> {
+    let Some(values) = Option::<BTreeMap<String, Value>>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let text = |(name, value): (String, Value)| match value {
+        Value::String(text) => Ok((name, text)),
+        Value::Number(_) | Value::Bool(_) => Ok((name, value.to_string())),
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            Err(D::Error::custom(format!("the value of the variable {name} is not a text")))
+        }
+    };
+    values.into_iter().map(text).collect::<Result<_, _>>().map(Some)
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::lenient::null_as_default;
+
 /// One event of a streamed response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -36,7 +38,7 @@ pub enum StreamEvent {
         /// What is now known.
         delta: MessageOutcome,
         /// Usage so far.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "null_as_default")]
         usage: Usage,
     },
     /// The response is complete.
@@ -58,7 +60,7 @@ pub struct MessageHead {
     #[serde(default)]
     pub model: String,
     /// Usage known at the start.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub usage: Usage,
     /// Everything else, as it came.
     #[serde(flatten)]
@@ -112,24 +114,20 @@ pub struct MessageOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens read that were not cached.
-    #[serde(default, deserialize_with = "null_as_zero")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub input_tokens: u64,
     /// Tokens written to the cache.
-    #[serde(default, deserialize_with = "null_as_zero")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub cache_creation_input_tokens: u64,
     /// Tokens read from the cache.
-    #[serde(default, deserialize_with = "null_as_zero")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub cache_read_input_tokens: u64,
     /// Tokens generated.
-    #[serde(default, deserialize_with = "null_as_zero")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub output_tokens: u64,
     /// Everything else, as it came.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
-}
-
-fn null_as_zero<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    Ok(Option::<u64>::deserialize(deserializer)?.unwrap_or(0))
 }
 
 impl Usage {

@@ -45,9 +45,22 @@ impl Serialize for Moment {
 
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        // A timestamp nobody can read must not make an entry unreadable.
-        let millis = text.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_millisecond);
-        Ok(Self(millis))
+        // A timestamp nobody can read must not make a prompt or an entry unreadable.
+        Ok(Self(match Written::deserialize(deserializer)? {
+            Written::Text(text) => {
+                text.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_millisecond)
+            }
+            Written::Millis(millis) => millis,
+            Written::Nonsense(_) => 0,
+        }))
     }
+}
+
+/// A moment as some writer wrote it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Millis(i64),
+    Nonsense(serde::de::IgnoredAny),
 }

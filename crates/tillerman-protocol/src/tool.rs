@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::content::Content;
+use crate::permission::PermissionMode;
 
 /// What the model is told about a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +37,16 @@ pub struct ToolOutput {
     pub content: Content,
     /// What hosts see: the tool's structured outcome.
     pub structured: Option<Value>,
+    /// The permission mode that holds from now on, for tools that are about the mode itself.
+    pub switches_to: Option<PermissionMode>,
+}
+
+impl ToolOutput {
+    /// An outcome that changes nothing about the session.
+    #[must_use]
+    pub const fn new(content: Content, structured: Option<Value>) -> Self {
+        Self { content, structured, switches_to: None }
+    }
 }
 
 /// A call that failed: data for the model, not an error of the program.

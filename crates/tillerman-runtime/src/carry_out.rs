@@ -1,29 +1,37 @@
 //! Carrying out what the engine wants, in the order in which it wants it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tillerman_engine::{CallId, Effect, Input, Judgement, PermissionAsk, Standing, Sync};
+use tillerman_engine::{
+    CallId, Effect, HookRunId, Input, Judgement, PermissionAsk, Standing, Sync,
+};
 use tillerman_policy::{Before, Verdict};
 use tillerman_ports::{AppendError, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::control::{CanUseTool, ControlBody, ControlCancel, ControlRequest};
 use tillerman_protocol::frame::{Frame, SystemDetail, SystemFrame, TranscriptMirror};
+use tillerman_protocol::hook::HookInput;
+use tillerman_protocol::permission::PermissionUpdate;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
 
 use crate::facts;
+use crate::hook_desk::Start;
 use crate::questions::Question;
 use crate::session_task::SessionTask;
-use crate::work::{Name, no_opinion};
+use crate::work::Name;
 
 const RETRY_APPEND: Duration = Duration::from_millis(500);
 
 impl SessionTask {
     pub(crate) async fn carry_out(&mut self, effect: Effect) {
+        // After the transcript failed nothing may be shown or begun that was not stored.
+        if self.storage_failure.is_some() && !ends_something(&effect) {
+            return;
+        }
         match effect {
-            // After the transcript failed nothing may be shown that was not stored.
-            Effect::Emit(_) | Effect::Append(_) | Effect::Sync(_)
-                if self.storage_failure.is_some() => {}
             Effect::Emit(frame) => self.show(*frame).await,
             Effect::Append(entry) => {
                 // A fork is stored once it has something of its own to store.
@@ -33,29 +41,13 @@ impl SessionTask {
                 self.append(&entry).await;
             }
             Effect::Sync(sync) => self.sync(sync).await,
+            Effect::Checkpoint { messages } => self.take_checkpoint(messages).await,
             Effect::CallModel { response, request } => {
-                let stream = self.ports.model.respond(*request);
-                self.work.stream(response, stream);
+                self.work.stream(response, Arc::clone(&self.ports.model), *request);
             }
             Effect::CancelModel { response } => self.work.abort(&Name::Model(response)),
-            Effect::RunHooks { run, input } => {
-                let callbacks = self.hooks.start(run, &input, &mut self.ids);
-                if callbacks.is_empty() {
-                    self.pending.push_back(Input::HooksAnswered { run, outcome: no_opinion() });
-                }
-                for callback in callbacks {
-                    self.work.hook_timer(callback.request.clone(), callback.timeout);
-                    self.questions.put(callback.request.clone(), Question::Hook);
-                    self.send_request(callback.request, callback.body).await;
-                }
-            }
-            Effect::CancelHooks { run } => {
-                for request_id in self.hooks.cancel(run) {
-                    self.work.abort(&Name::HookTimer(request_id.clone()));
-                    self.questions.take(&request_id);
-                    self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
-                }
-            }
+            Effect::RunHooks { run, input } => self.run_hooks(run, &input).await,
+            Effect::CancelHooks { run } => self.cancel_hooks(run).await,
             Effect::JudgeCall { call, name, input, standing } => {
                 let judgement = self.judge(&name, &input, standing);
                 self.pending.push_back(Input::CallJudged { call, judgement });
@@ -75,13 +67,16 @@ impl SessionTask {
             }
             Effect::UpdatePermissions(updates) => {
                 for update in &updates {
-                    self.policy.apply(update);
+                    self.update_permissions(update).await;
                 }
             }
             Effect::RunTool { call, tool_use_id, name, input } => {
                 self.run_tool(call, tool_use_id, &name, input);
             }
             Effect::CancelTool { call } => self.work.cancel_call(call),
+            Effect::StopTask { task } => {
+                self.work.stop_task(&task);
+            }
             Effect::StartTimer { timer, after_ms } => {
                 self.work.timer(timer, Duration::from_millis(after_ms));
             }
@@ -90,10 +85,51 @@ impl SessionTask {
         }
     }
 
-    /// Shows a frame. A host that is gone does not stop the work: the transcript goes on.
+    async fn run_hooks(&mut self, run: HookRunId, input: &HookInput) {
+        let callbacks = match self.hooks.start(run, input, &mut self.ids) {
+            Start::Waiting(callbacks) => callbacks,
+            Start::Done(outcome) => {
+                return self.pending.push_back(Input::HooksAnswered { run, outcome });
+            }
+        };
+        for callback in callbacks {
+            self.work.hook_timer(callback.request.clone(), callback.timeout);
+            self.questions.put(callback.request.clone(), Question::Hook);
+            self.send_request(callback.request, callback.body).await;
+        }
+    }
+
+    async fn cancel_hooks(&mut self, run: HookRunId) {
+        for request_id in self.hooks.cancel(run) {
+            self.work.abort(&Name::HookTimer(request_id.clone()));
+            self.questions.take(&request_id);
+            self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
+        }
+    }
+
+    /// An update holds at once; where it cannot be kept the host hears of it.
+    async fn update_permissions(&mut self, update: &PermissionUpdate) {
+        self.policy.apply(update);
+        if let Err(reason) = self.ports.keeper.keep(update) {
+            let text = format!("A permission update holds for this session only: {reason}");
+            tracing::warn!("{text}");
+            self.notify("permission_not_kept", &text).await;
+        }
+    }
+
+    /// Shows a frame. A host that is gone does not stop the work: the transcript goes on. One that
+    /// is there and does not read slows the session down, until the process is to end.
     pub(crate) async fn show(&mut self, frame: Frame) {
-        if self.out.send(frame).await.is_err() {
-            tracing::debug!("nobody reads frames any more");
+        tokio::select! {
+            biased;
+            sent = self.out.send(frame) => {
+                if sent.is_err() {
+                    tracing::debug!("nobody reads frames any more");
+                }
+            }
+            () = self.facing.shutdown.cancelled() => {
+                tracing::debug!("a frame was dropped: the host did not read it in time");
+            }
         }
     }
 
@@ -120,6 +156,9 @@ impl SessionTask {
 
     /// Appends an entry; while the disk is full the session waits instead of going on unrecorded.
     async fn append(&mut self, entry: &Entry) {
+        if self.storage_failure.is_some() {
+            return;
+        }
         let mut told = false;
         while let Err(error) = self.ports.transcript.append(entry) {
             if !error.may_pass {
@@ -172,16 +211,23 @@ impl SessionTask {
 
     fn judge(&self, name: &str, input: &serde_json::Value, standing: Standing) -> Judgement {
         let Some(tool) = self.tools.get(name) else { return Judgement::UnknownTool };
-        if let Err(message) = tool.check(input) {
-            return Judgement::Invalid { message };
-        }
+        // What a tool says about itself runs in the session's own task, which must survive it.
+        let examined = catch_unwind(AssertUnwindSafe(|| tool.check(input).map(|()| tool.spec())));
+        let spec = match examined {
+            Ok(Ok(spec)) => spec,
+            Ok(Err(message)) => return Judgement::Invalid { message },
+            Err(_) => {
+                let message = "the tool crashed while it checked the input".to_owned();
+                return Judgement::Invalid { message };
+            }
+        };
         let before = match standing {
             Standing::Fresh => Before::Nothing,
             Standing::HookAllowed => Before::HookAllowed,
             Standing::HookAsked => Before::HookAsked,
             Standing::Approved => Before::Approved,
         };
-        let facts = facts::gather(&tool.spec(), input, &self.policy.directories);
+        let facts = facts::gather(&spec, input, &self.policy.directories);
         match self.policy.judge_after(&facts.as_facts(name, input), self.engine.mode(), before) {
             Verdict::Allow => Judgement::Allow,
             Verdict::Deny { message, by } => {
@@ -205,8 +251,10 @@ impl SessionTask {
             return;
         };
         let cancel = CancellationToken::new();
-        let running = tool.call(ToolCall { tool_use_id, input, cancel: cancel.clone() });
-        self.work.call(call, cancel, running);
+        let tasks = self.work.desk();
+        let request = ToolCall { tool_use_id, input, cancel: cancel.clone(), tasks };
+        let tool = Arc::clone(tool);
+        self.work.call(call, cancel, async move { tool.call(request).await });
     }
 }
 
@@ -221,6 +269,22 @@ fn can_use_tool(ask: PermissionAsk) -> ControlBody {
         permission_suggestions: ask.suggestions,
         blocked_path: ask.blocked_path,
         decision_reason: ask.reason,
+        title: None,
         agent_id: None,
+        extra: serde_json::Map::new(),
     }))
+}
+
+/// Whether an effect ends work instead of beginning or showing any.
+const fn ends_something(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::CancelModel { .. }
+            | Effect::CancelHooks { .. }
+            | Effect::CancelAsk { .. }
+            | Effect::CancelTool { .. }
+            | Effect::CancelTimer { .. }
+            | Effect::StopTask { .. }
+            | Effect::End
+    )
 }

@@ -20,11 +20,14 @@ pub(crate) fn describe(session: &Session) -> Value {
     let total = session.context_tokens().max(system + tools + said);
     let profile = config.catalog.profile(session.model());
     let window = profile.map_or(DEFAULT_WINDOW, |profile| profile.context_window).max(total);
-    let category = |id: &str, name: &str, tokens: u64| json!({"id": id, "name": name, "tokens": tokens, "color": "inactive", "kind": id});
+    let category = |id: &str, name: &str, tokens: u64| {
+        let kind = if id == "free_space" { "free" } else { "used" };
+        json!({"id": id, "name": name, "tokens": tokens, "color": "inactive", "kind": kind})
+    };
     json!({
         "categories": [
             category("system_prompt", "System prompt", system),
-            category("tools", "Tools", tools),
+            category("system_tools", "Tools", tools),
             category("messages", "Messages", total.saturating_sub(system + tools)),
             category("free_space", "Free space", window - total),
         ],
@@ -37,6 +40,8 @@ pub(crate) fn describe(session: &Session) -> Value {
         "mcpTools": [],
         "agents": [],
         "gridRows": [],
+        "isAutoCompactEnabled": false,
+        "apiUsage": null,
         "isEstimate": true,
     })
 }

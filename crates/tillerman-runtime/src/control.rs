@@ -1,6 +1,6 @@
 //! Control requests of the host, and its answers to ours.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tillerman_engine::{Activity, AskId, Input, PermissionAnswer};
 use tillerman_protocol::control::{
     ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest,
@@ -8,7 +8,7 @@ use tillerman_protocol::control::{
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::model::Thinking;
 use tillerman_protocol::permission::{PermissionMode, PermissionResult};
-use tillerman_protocol::{EntryId, RequestId};
+use tillerman_protocol::{EntryId, RequestId, TaskId};
 
 use crate::context_usage;
 use crate::hook_desk::Failure;
@@ -17,8 +17,7 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 14] = [
-    "rewind_files",
+const NOT_YET: [&str; 13] = [
     "mcp_reconnect",
     "mcp_toggle",
     "mcp_set_servers",
@@ -35,7 +34,7 @@ const NOT_YET: [&str; 14] = [
 ];
 
 /// An answer, or why there is none: text for people and a code for programs.
-type Answer = Result<Value, (String, Option<&'static str>)>;
+pub(crate) type Answer = Result<Value, (String, Option<&'static str>)>;
 
 impl SessionTask {
     pub(crate) async fn answer_control(&mut self, request: ControlRequest) {
@@ -63,11 +62,12 @@ impl SessionTask {
             }
             ControlBody::McpStatus => Ok(json!({"mcpServers": self.facing.mcp_servers})),
             ControlBody::GetContextUsage => Ok(context_usage::describe(&self.engine)),
-            // Every id is unknown as long as nothing can run in the background.
-            ControlBody::StopTask { .. } => Ok(json!({})),
+            ControlBody::StopTask { task_id } => return self.stop_task(id, task_id).await,
             ControlBody::GetSettings => Ok(self.facing.settings.clone()),
             ControlBody::CancelAsyncMessage { message_uuid } => self.withdraw(&message_uuid).await,
-            ControlBody::RewindFiles { .. } => Err(not_yet("rewind_files")),
+            ControlBody::RewindFiles { user_message_id, dry_run } => {
+                self.rewind_files(user_message_id, dry_run).await
+            }
             other => refuse(&other),
         };
         self.respond(id, answer).await;
@@ -75,13 +75,12 @@ impl SessionTask {
 
     async fn initialize(&mut self, id: RequestId, hello: InitializeRequest) {
         self.choose_system(&hello).await;
-        let (events, unknown) = self.hooks.register(&hello.hooks.unwrap_or_default());
-        for name in unknown {
-            let text = format!("The hook event {name} is not known; its hooks will never run.");
+        let registered = self.hooks.register(&hello.hooks.unwrap_or_default());
+        for (key, text) in registered.complaints {
             tracing::warn!("{text}");
-            self.notify("unknown_hook_event", &text).await;
+            self.notify(key, &text).await;
         }
-        self.feed(Input::HooksRegistered(events)).await;
+        self.feed(Input::HooksRegistered(registered.events)).await;
         let mut answer = self.facing.greeting.clone();
         answer.insert("current_permission_mode".to_owned(), json!(self.engine.mode()));
         let state = match self.engine.activity() {
@@ -94,6 +93,7 @@ impl SessionTask {
                 request_id: id,
                 response: Some(Value::Object(answer)),
                 pending_permission_requests: Some(Vec::new()),
+                pending_user_dialog_requests: Some(Vec::new()),
             },
         };
         self.show(Frame::ControlResponse(Box::new(response))).await;
@@ -147,7 +147,27 @@ impl SessionTask {
         Ok(json!({"cancelled": cancelled}))
     }
 
-    async fn respond(&mut self, id: RequestId, answer: Answer) {
+    /// A task that is not there any more has been stopped already.
+    async fn stop_task(&mut self, id: RequestId, task: TaskId) {
+        if self.work.stop_task(&task) {
+            self.stops.push((task, id));
+        } else {
+            self.respond(id, Ok(json!({}))).await;
+        }
+    }
+
+    /// Answers whoever waits for this task to end.
+    pub(crate) async fn answer_stops(&mut self, task: &TaskId) {
+        let (answered, waiting) =
+            std::mem::take(&mut self.stops).into_iter().partition(|(held, _)| held == task);
+        self.stops = waiting;
+        let answered: Vec<(TaskId, RequestId)> = answered;
+        for (_, id) in answered {
+            self.respond(id, Ok(json!({}))).await;
+        }
+    }
+
+    pub(crate) async fn respond(&mut self, id: RequestId, answer: Answer) {
         let response = match answer {
             Ok(value) => ControlResponse::success(id, Some(value)),
             Err((text, code)) => ControlResponse::error(id, text, code),
@@ -218,7 +238,7 @@ impl SessionTask {
             let request_id = id.clone();
             let cancel = tillerman_protocol::control::ControlCancel { request_id };
             self.show(Frame::ControlCancelRequest(cancel)).await;
-            self.hook_done(&id, Err(Failure::TimedOut)).await;
+            self.hook_done(&id, Err(Failure::TIMED_OUT)).await;
         }
     }
 
@@ -234,11 +254,13 @@ impl SessionTask {
 }
 
 fn refuse(body: &ControlBody) -> Answer {
-    let value = serde_json::to_value(body).unwrap_or_default();
-    let object = value.as_object().cloned().unwrap_or_else(Map::new);
-    let subtype = object.get("subtype").and_then(Value::as_str).unwrap_or("(none)");
-    if NOT_YET.contains(&subtype) {
-        return Err(not_yet(subtype));
+    let subtype = body.subtype();
+    if NOT_YET.contains(&subtype.as_str()) {
+        return Err(not_yet(&subtype));
+    }
+    if matches!(body, ControlBody::Other(_)) && ControlBody::knows(&subtype) {
+        let text = format!("The {subtype} request could not be read. Check its fields.");
+        return Err((text, Some("invalid_request")));
     }
     let text = format!("Unsupported control request subtype: {subtype}");
     Err((text, Some("unsupported_request")))

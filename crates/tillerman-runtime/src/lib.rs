@@ -7,16 +7,22 @@ mod setup;
 
 mod session_task;
 
+mod bypass;
 mod carry_out;
+mod checkpoints;
 mod control;
+mod malformed;
 
 mod work;
 
 mod facts;
 mod hook_desk;
 mod questions;
+mod redact;
+mod task_desk;
 
 mod context_usage;
 
+pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
 pub use setup::{Ports, SessionSetup, SystemPrompt};

@@ -3,17 +3,19 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use tillerman_engine::{IdSource, Input, Prompt, Session};
+use tillerman_engine::{IdSource, Input, Prompt, Session, TaskStart};
 use tillerman_policy::Policy;
-use tillerman_ports::Tool;
+use tillerman_ports::{BackgroundTask, Tool};
 use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_protocol::transcript::Entry;
+use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
 
 use crate::hook_desk::HookDesk;
 use crate::questions::Questions;
+use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
-use crate::work::{Report, Work};
+use crate::work::{Name, Report, Work};
 
 /// What a front end tells a session.
 #[derive(Debug)]
@@ -51,14 +53,15 @@ pub async fn run(
     while !task.ended {
         let event = tokio::select! {
             biased;
-            message = inbound.recv(), if open => Event::Inbound(message.unwrap_or(Inbound::Closed)),
+            message = inbound.recv(), if open => {
+                // Interrupts still come after the last frame, so only the channel's end closes it.
+                open = message.is_some();
+                Event::Inbound(message.unwrap_or(Inbound::Closed))
+            }
             report = task.work.next() => Event::Report(report),
         };
         match event {
-            Event::Inbound(message) => {
-                open &= !matches!(message, Inbound::Closed | Inbound::ShutDown);
-                task.hear(message).await;
-            }
+            Event::Inbound(message) => task.hear(message).await,
             Event::Report(report) => task.take_report(report).await,
         }
     }
@@ -88,7 +91,11 @@ pub(crate) struct SessionTask {
     pub(crate) facing: Facing,
     pub(crate) pending: VecDeque<Input>,
     pub(crate) copied: Vec<Entry>,
+    /// Requests to stop a task, answered once it has ended.
+    pub(crate) stops: Vec<(TaskId, RequestId)>,
     pub(crate) storage_failure: Option<String>,
+    /// Why the newest checkpoint failed, which is said once.
+    pub(crate) checkpoint_complaint: Option<String>,
     pub(crate) ended: bool,
 }
 
@@ -99,6 +106,7 @@ pub(crate) struct Facing {
     pub(crate) greeting: serde_json::Map<String, serde_json::Value>,
     pub(crate) settings: serde_json::Value,
     pub(crate) prompt: SystemPrompt,
+    pub(crate) secrets: Secrets,
     pub(crate) mcp_servers: Vec<serde_json::Value>,
     pub(crate) shutdown: tokio_util::sync::CancellationToken,
 }
@@ -122,12 +130,15 @@ impl SessionTask {
                 greeting: setup.greeting,
                 settings: setup.settings,
                 prompt: setup.prompt,
+                secrets: setup.secrets,
                 mcp_servers: setup.mcp_servers,
                 shutdown: setup.shutdown,
             },
             pending: VecDeque::new(),
             copied: setup.copied,
+            stops: Vec::new(),
             storage_failure: None,
+            checkpoint_complaint: None,
             ended: false,
             ports: setup.ports,
             engine: Session::new(setup.engine, setup.restored),
@@ -148,26 +159,59 @@ impl SessionTask {
             Frame::User(frame) => self.feed(Input::Prompted(prompt_of(*frame))).await,
             Frame::ControlRequest(request) => self.answer_control(*request).await,
             Frame::ControlResponse(response) => self.take_answer(*response).await,
+            Frame::Unknown(frame) => self.hear_malformed(&frame).await,
             _ => {}
         }
     }
 
     async fn take_report(&mut self, report: Report) {
         match report {
-            Report::Engine(input) => self.feed(*input).await,
+            Report::Engine(mut input) => {
+                let ended = match &mut *input {
+                    Input::TaskEnded { task, .. } => Some(task.clone()),
+                    Input::ToolEnded { outcome, .. } => {
+                        self.facing.secrets.redact(outcome);
+                        None
+                    }
+                    _ => None,
+                };
+                self.feed(*input).await;
+                if let Some(task) = ended {
+                    self.answer_stops(&task).await;
+                }
+            }
             Report::HookTimedOut(request) => self.hook_timed_out(request).await,
+            Report::TaskLeft(task) => self.take_task(task).await,
         }
     }
 
+    async fn take_task(&mut self, task: BackgroundTask) {
+        let start = TaskStart {
+            id: task.id.clone(),
+            tool_use_id: task.tool_use_id.clone(),
+            kind: task.kind,
+            description: task.description.clone(),
+            output_file: task.output_file.clone(),
+        };
+        self.work.task(task);
+        self.feed(Input::TaskStarted(Box::new(start))).await;
+    }
+
     pub(crate) async fn close(&mut self) {
-        for (run, outcome) in self.hooks.fail_all("the input was closed before it answered") {
-            self.feed(Input::HooksAnswered { run, outcome: Box::new(outcome) }).await;
+        for given_up in self.hooks.give_up() {
+            for request in given_up.requests {
+                self.work.abort(&Name::HookTimer(request.clone()));
+                self.questions.take(&request);
+            }
+            let outcome = Box::new(given_up.outcome);
+            self.feed(Input::HooksAnswered { run: given_up.run, outcome }).await;
         }
         self.feed(Input::InputClosed).await;
     }
 
     /// Steps the engine until it has nothing more to say about this input.
     pub(crate) async fn feed(&mut self, input: Input) {
+        let input = self.without_bypass(input).await;
         self.pending.push_back(input);
         while let Some(input) = self.pending.pop_front() {
             let effects = self.engine.step(self.ports.clock.now(), input);
@@ -180,5 +224,5 @@ impl SessionTask {
 
 fn prompt_of(frame: UserFrame) -> Prompt {
     let wants_answer = frame.extra.get("shouldQuery") != Some(&serde_json::Value::Bool(false));
-    Prompt { content: frame.message.content, uuid: frame.uuid, wants_answer }
+    Prompt { uuid: frame.uuid, wants_answer, ..Prompt::new(frame.message.content) }
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tillerman_engine::{Restored, SessionConfig};
 use tillerman_policy::Policy;
-use tillerman_ports::{Clock, Model, Tool, Transcript};
+use tillerman_ports::{Checkpoints, Clock, Model, PermissionKeeper, Tool, Transcript};
 use tillerman_protocol::model::SystemBlock;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
+
+use crate::redact::Secrets;
 
 /// The ports through which a session reaches the world.
 #[derive(Debug)]
@@ -21,6 +23,10 @@ pub struct Ports {
     pub transcript: Box<dyn Transcript>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Keeps the state of files; nothing when that is off.
+    pub checkpoints: Option<Arc<dyn Checkpoints>>,
+    /// Keeps permission updates beyond the session.
+    pub keeper: Arc<dyn PermissionKeeper>,
 }
 
 /// The parts of a system prompt.
@@ -76,6 +82,8 @@ pub struct SessionSetup {
     pub settings: Value,
     /// What `mcp_status` lists.
     pub mcp_servers: Vec<Value>,
+    /// Credentials that must not reach a transcript, a frame or a model.
+    pub secrets: Secrets,
     /// Fires when the process is to end at once.
     pub shutdown: CancellationToken,
 }

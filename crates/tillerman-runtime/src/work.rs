@@ -2,20 +2,25 @@
 //! panicking one becomes a report.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use tillerman_engine::{CallId, HookOutcome, Input, ResponseId, TimerId};
-use tillerman_ports::EventStream;
-use tillerman_protocol::RequestId;
-use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure};
+use tillerman_engine::{CallId, Input, ResponseId, TimerId};
+use tillerman_ports::{BackgroundTask, Model};
+use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
 use tillerman_protocol::stream::StreamEvent;
+use tillerman_protocol::task::{TaskEnd, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome};
+use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::task_desk::Desk;
+
 const REPORTS_IN_FLIGHT: usize = 256;
+const TASKS_IN_FLIGHT: usize = 64;
 /// How long calls get to end their processes when a session ends.
 const WIND_DOWN: Duration = Duration::from_secs(5);
 
@@ -24,6 +29,7 @@ const WIND_DOWN: Duration = Duration::from_secs(5);
 pub(crate) enum Report {
     Engine(Box<Input>),
     HookTimedOut(RequestId),
+    TaskLeft(BackgroundTask),
 }
 
 /// Names a piece of work.
@@ -33,6 +39,7 @@ pub(crate) enum Name {
     Tool(CallId),
     Timer(TimerId),
     HookTimer(RequestId),
+    Task(TaskId),
 }
 
 /// Everything a session has under way.
@@ -42,6 +49,9 @@ pub(crate) struct Work {
     names: HashMap<Id, Name>,
     handles: HashMap<Name, AbortHandle>,
     cancels: HashMap<CallId, CancellationToken>,
+    task_cancels: HashMap<TaskId, CancellationToken>,
+    left: mpsc::Receiver<BackgroundTask>,
+    desk: Arc<Desk>,
     reports: mpsc::Receiver<Report>,
     reporter: mpsc::Sender<Report>,
 }
@@ -49,11 +59,15 @@ pub(crate) struct Work {
 impl Work {
     pub(crate) fn new() -> Self {
         let (reporter, reports) = mpsc::channel(REPORTS_IN_FLIGHT);
+        let (desk, left) = mpsc::channel(TASKS_IN_FLIGHT);
         Self {
             tasks: JoinSet::new(),
             names: HashMap::new(),
             handles: HashMap::new(),
             cancels: HashMap::new(),
+            task_cancels: HashMap::new(),
+            left,
+            desk: Arc::new(Desk(desk)),
             reports,
             reporter,
         }
@@ -65,6 +79,8 @@ impl Work {
             let joined = tokio::select! {
                 biased;
                 Some(report) = self.reports.recv() => return report,
+                // Before the call that left it: hosts hear of a task before its call's result.
+                Some(task) = self.left.recv() => return Report::TaskLeft(task),
                 Some(joined) = self.tasks.join_next_with_id() => joined,
                 // The set is empty and the channel never closes, since we hold a sender.
                 else => std::future::pending().await,
@@ -75,11 +91,17 @@ impl Work {
         }
     }
 
-    pub(crate) fn stream(&mut self, response: ResponseId, mut stream: EventStream) {
+    pub(crate) fn stream(
+        &mut self,
+        response: ResponseId,
+        model: Arc<dyn Model>,
+        request: ModelRequest,
+    ) {
         let reporter = self.reporter.clone();
         let report =
             move |event| Report::Engine(Box::new(Input::ModelReported { response, event }));
         self.spawn(Name::Model(response), async move {
+            let mut stream = model.respond(request);
             while let Some(event) = stream.next().await {
                 let last = matches!(
                     event,
@@ -110,6 +132,24 @@ impl Work {
         );
     }
 
+    /// Where tools leave work behind.
+    pub(crate) fn desk(&self) -> Arc<Desk> {
+        Arc::clone(&self.desk)
+    }
+
+    pub(crate) fn task(&mut self, task: BackgroundTask) {
+        self.task_cancels.insert(task.id.clone(), task.cancel);
+        let id = task.id.clone();
+        let ended = move |end| Some(Report::Engine(Box::new(Input::TaskEnded { task: id, end })));
+        self.spawn(Name::Task(task.id), task.work.map(ended));
+    }
+
+    /// Asks a task to end; says whether there is such a task.
+    pub(crate) fn stop_task(&mut self, task: &TaskId) -> bool {
+        let cancel = self.task_cancels.get(task);
+        cancel.inspect(|cancel| cancel.cancel()).is_some()
+    }
+
     pub(crate) fn timer(&mut self, timer: TimerId, after: Duration) {
         let fired = Report::Engine(Box::new(Input::TimerFired { timer }));
         self.spawn(Name::Timer(timer), tokio::time::sleep(after).map(|()| Some(fired)));
@@ -137,11 +177,11 @@ impl Work {
 
     /// Ends everything: calls get a moment to end their processes, the rest is dropped.
     pub(crate) async fn wind_down(&mut self) {
-        for cancel in self.cancels.values() {
+        for cancel in self.cancels.values().chain(self.task_cancels.values()) {
             cancel.cancel();
         }
         let names: Vec<Name> = self.handles.keys().cloned().collect();
-        for name in names.iter().filter(|name| !matches!(name, Name::Tool(_))) {
+        for name in names.iter().filter(|name| !matches!(name, Name::Tool(_) | Name::Task(_))) {
             self.abort(name);
         }
         let all_ended = async { while self.tasks.join_next().await.is_some() {} };
@@ -164,8 +204,10 @@ impl Work {
         };
         let name = self.names.remove(&id)?;
         self.handles.remove(&name);
-        if let Name::Tool(call) = name {
-            self.cancels.remove(&call);
+        match &name {
+            Name::Tool(call) => drop(self.cancels.remove(call)),
+            Name::Task(task) => drop(self.task_cancels.remove(task)),
+            _ => {}
         }
         match report {
             Ok(report) => report,
@@ -190,10 +232,10 @@ fn crashed(name: Name) -> Report {
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),
+        Name::Task(task) => {
+            let summary = "The task crashed.".to_owned();
+            let end = TaskEnd { status: TaskStatus::Failed, summary };
+            Report::Engine(Box::new(Input::TaskEnded { task, end }))
+        }
     }
-}
-
-/// What hooks that nobody runs say.
-pub(crate) fn no_opinion() -> Box<HookOutcome> {
-    Box::default()
 }

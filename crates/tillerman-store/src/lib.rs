@@ -1,4 +1,4 @@
-//! Transcripts on disk: append-only JSONL that survives crashes.
+//! Sessions on disk: append-only transcripts that survive crashes, and file checkpoints.
 //!
 //! Modules are listed in reading order.
 
@@ -17,6 +17,9 @@ mod names;
 
 mod fork;
 
+mod checkpoint;
+
+pub use checkpoint::{CheckpointLimits, FileCheckpoints, file_history_dir};
 pub use fork::fork;
 pub use load::{Loaded, Repairs, ResumeAt, SkipReason, SkippedLine};
 pub use names::{project_name, subagents_dir, tool_results_dir};

@@ -84,10 +84,11 @@ pub(crate) fn look<T>(line: &[u8], see: impl FnOnce(Probe<'_>) -> T) -> Result<T
     Ok(see(probe))
 }
 
-/// Every line of ours was written with a checksum, so one that lost it is damaged.
+/// Every line of ours was written with a checksum, so one that lost it is damaged. Later formats
+/// may have another kind.
 fn require_checksum(probe: &Probe<'_>, checksum: Checksum) -> Result<(), SkipReason> {
     let lost = checksum == Checksum::Absent
-        && probe.tillerman_format.is_some()
+        && probe.tillerman_format.is_some_and(|format| format <= line::FORMAT)
         && probe.checksum.is_none_or(|digits| digits.len() != 8);
     if lost { Err(SkipReason::Checksum) } else { Ok(()) }
 }

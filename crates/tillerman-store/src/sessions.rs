@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::io::Errno;
 use tillerman_protocol::{EntryId, Moment, SessionId};
@@ -14,6 +14,9 @@ use crate::load::{self, LoadError, Loaded, ResumeAt};
 use crate::names::{self, project_name};
 use crate::probe;
 use crate::transcript::FileTranscript;
+
+const LOCK_ATTEMPTS: u32 = 25;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The transcripts of one working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -196,7 +199,7 @@ impl SessionFiles {
         let path = self.find(id)?;
         let file = open(&path, Purpose::Append)?;
         let io_error = |source| OpenError::Io { path: path.clone(), source };
-        if disk::lock(&file).map_err(io_error)? == Lock::Busy {
+        if lock_soon(&file).map_err(io_error)? == Lock::Busy {
             return Err(OpenError::InUse { id: id.clone(), path });
         }
         let (loaded, tail) = load_file(&file, id, &path, at)?;
@@ -300,6 +303,18 @@ fn open(path: &Path, purpose: Purpose) -> Result<File, OpenError> {
             OpenError::Io { path, source }
         }
     })
+}
+
+/// Takes the lock, also when a process that was killed while it started another has left it to
+/// that one for the moment before it runs its own program.
+fn lock_soon(file: &File) -> io::Result<Lock> {
+    for _ in 0..LOCK_ATTEMPTS {
+        if disk::lock(file)? == Lock::Taken {
+            return Ok(Lock::Taken);
+        }
+        std::thread::sleep(LOCK_PAUSE);
+    }
+    disk::lock(file)
 }
 
 fn load_file(

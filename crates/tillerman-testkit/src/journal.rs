@@ -1,7 +1,9 @@
 //! What the server remembers of a test: requests, how their replies ended, and problems.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use tokio::sync::watch;
 
 use crate::deadline::within;
@@ -11,7 +13,8 @@ use crate::request::CapturedRequest;
 use crate::script::Script;
 
 /// How the reply to a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It is still being sent or held.
     Open,
@@ -35,7 +38,7 @@ pub(crate) struct Journal {
 struct State {
     entries: Vec<Entry>,
     others: Vec<CapturedRequest>,
-    taken: usize,
+    taken: BTreeSet<usize>,
     problems: Vec<String>,
 }
 
@@ -69,16 +72,16 @@ impl Journal {
         let refused = (!request.problems.is_empty()).then(|| request.problems.join("; "));
         let verdict = match refused {
             Some(why) => Verdict::Refuse(why),
-            None => match self.script.reply(state.taken, &request) {
-                Some(reply) => Verdict::Play(reply),
-                None => Verdict::Exhausted(format!(
-                    "the script has {} replies and all are taken",
-                    state.taken
-                )),
+            None => match self.script.reply(&state.taken, &request) {
+                Some((number, reply)) => {
+                    state.taken.insert(number);
+                    Verdict::Play(reply)
+                }
+                None => Verdict::Exhausted(self.exhausted(state.taken.len())),
             },
         };
         match &verdict {
-            Verdict::Play(_) => state.taken += 1,
+            Verdict::Play(_) => {}
             Verdict::Refuse(why) | Verdict::Exhausted(why) => {
                 state.problems.push(format!("request {number}: {why}"));
             }
@@ -89,6 +92,15 @@ impl Journal {
         drop(state);
         self.changed.send_replace(());
         (number, verdict)
+    }
+
+    fn exhausted(&self, taken: usize) -> String {
+        let all = self.script.len().unwrap_or(taken);
+        if taken < all {
+            format!("{} replies of the script are left and none is for it", all - taken)
+        } else {
+            format!("the script has {all} replies and all are taken")
+        }
     }
 
     /// Remembers any other request.
@@ -123,7 +135,7 @@ impl Journal {
 
     /// How many replies of the script nobody asked for.
     pub(crate) fn left_over(&self) -> usize {
-        let taken = self.lock().taken;
+        let taken = self.lock().taken.len();
         self.script.len().map_or(0, |replies| replies.saturating_sub(taken))
     }
 

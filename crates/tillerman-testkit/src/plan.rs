@@ -64,6 +64,8 @@ fn steps(
         let here = |events: usize| events.min(last) == position;
         let holds = delivery.holds.iter().filter(|(events, _)| here(*events));
         steps.extend(holds.map(|(_, gate)| Step::Hold(gate.clone())));
+        let pauses = delivery.pauses.iter().filter(|(events, _)| here(*events));
+        steps.extend(pauses.map(|(_, pause)| Step::Pause(*pause)));
         let insertions = delivery.insertions.iter().filter(|(events, _)| here(*events));
         steps.extend(insertions.map(|(_, text)| send(text)));
         match &delivery.ending {

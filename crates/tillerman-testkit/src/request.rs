@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize as _;
+use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use tillerman_protocol::content::ToolResult;
 
 use crate::conversation::{blocks, plain_text, turns};
 
 /// One request as it arrived.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CapturedRequest {
     /// The HTTP method.
     pub method: String,

@@ -38,6 +38,7 @@ pub struct Response {
 pub(crate) struct Delivery {
     pub(crate) holds: Vec<(usize, Gate)>,
     pub(crate) insertions: Vec<(usize, String)>,
+    pub(crate) pauses: Vec<(usize, Duration)>,
     pub(crate) ending: Ending,
     pub(crate) pace: Option<Pace>,
 }
@@ -166,6 +167,13 @@ impl Response {
     #[must_use]
     pub fn raw_after_events(mut self, events: usize, text: impl Into<String>) -> Self {
         self.delivery.insertions.push((events, text.into()));
+        self
+    }
+
+    /// Says nothing for this long after this many events, then goes on.
+    #[must_use]
+    pub fn pause_after_events(mut self, events: usize, pause: Duration) -> Self {
+        self.delivery.pauses.push((events, pause));
         self
     }
 

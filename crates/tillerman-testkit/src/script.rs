@@ -1,5 +1,6 @@
 //! Scripts: which reply goes to which request.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,21 +20,42 @@ pub fn script() -> ScriptBuilder {
 /// Collects the replies of a script in order.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptBuilder {
-    replies: Vec<Reply>,
+    lines: Vec<Line>,
+}
+
+/// A reply and whom it is for.
+#[derive(Clone, Debug)]
+struct Line {
+    when: Option<String>,
+    reply: Reply,
+}
+
+impl Line {
+    fn fits(&self, request: &CapturedRequest) -> bool {
+        self.when.as_ref().is_none_or(|text| request.user_text().contains(text))
+    }
 }
 
 impl ScriptBuilder {
     /// Adds the reply to the next request.
     #[must_use]
     pub fn reply(mut self, reply: impl Into<Reply>) -> Self {
-        self.replies.push(reply.into());
+        self.lines.push(Line { when: None, reply: reply.into() });
+        self
+    }
+
+    /// Adds a reply for a conversation in which a user or a tool said this text; other requests
+    /// leave it in its place and take the next reply that fits them.
+    #[must_use]
+    pub fn reply_when(mut self, text: impl Into<String>, reply: impl Into<Reply>) -> Self {
+        self.lines.push(Line { when: Some(text.into()), reply: reply.into() });
         self
     }
 
     /// Ends the script. Whatever takes a [`Script`] also takes the builder itself.
     #[must_use]
     pub fn build(self) -> Script {
-        Script { source: Source::Sequence(self.replies) }
+        Script { source: Source::Sequence(self.lines) }
     }
 }
 
@@ -45,7 +67,7 @@ pub struct Script {
 
 #[derive(Clone)]
 enum Source {
-    Sequence(Vec<Reply>),
+    Sequence(Vec<Line>),
     Function(Arc<dyn Fn(&CapturedRequest) -> Reply + Send + Sync>),
 }
 
@@ -70,18 +92,26 @@ impl Script {
         })
     }
 
-    /// The reply to a request, given how many replies were taken before.
-    pub(crate) fn reply(&self, taken: usize, request: &CapturedRequest) -> Option<Reply> {
+    /// The reply to a request and its number, given which replies were taken before.
+    pub(crate) fn reply(
+        &self,
+        taken: &BTreeSet<usize>,
+        request: &CapturedRequest,
+    ) -> Option<(usize, Reply)> {
         match &self.source {
-            Source::Sequence(replies) => replies.get(taken).cloned(),
-            Source::Function(decide) => Some(decide(request)),
+            Source::Sequence(lines) => lines
+                .iter()
+                .enumerate()
+                .find(|(number, line)| !taken.contains(number) && line.fits(request))
+                .map(|(number, line)| (number, line.reply.clone())),
+            Source::Function(decide) => Some((taken.len(), decide(request))),
         }
     }
 
     /// How many replies there are, where that is known.
     pub(crate) fn len(&self) -> Option<usize> {
         match &self.source {
-            Source::Sequence(replies) => Some(replies.len()),
+            Source::Sequence(lines) => Some(lines.len()),
             Source::Function(_) => None,
         }
     }
@@ -96,7 +126,7 @@ impl From<ScriptBuilder> for Script {
 impl fmt::Debug for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
-            Source::Sequence(replies) => f.debug_tuple("Script").field(replies).finish(),
+            Source::Sequence(lines) => f.debug_tuple("Script").field(lines).finish(),
             Source::Function(_) => f.write_str("Script(decides by request)"),
         }
     }

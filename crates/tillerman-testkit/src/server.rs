@@ -146,6 +146,18 @@ impl ScriptedServer {
         self.journal.problems()
     }
 
+    /// How many replies of the script nobody has asked for so far.
+    #[must_use]
+    pub fn left_over(&self) -> usize {
+        self.journal.left_over()
+    }
+
+    /// The first request that changed what an earlier one of its conversation had sent.
+    #[must_use]
+    pub fn prefix_violation(&self) -> Option<String> {
+        self.journal.prefix_violation()
+    }
+
     /// How the reply to request `number` ended so far.
     ///
     /// # Panics
@@ -193,7 +205,7 @@ impl ScriptedServer {
     /// When a request changes what was sent before.
     #[expect(clippy::panic, reason = "an assertion about the agent's requests")]
     pub fn assert_prefix_stable(&self) {
-        if let Some(violation) = self.journal.prefix_violation() {
+        if let Some(violation) = self.prefix_violation() {
             panic!("the prompt cache would be lost: {violation}");
         }
     }
@@ -209,7 +221,7 @@ impl ScriptedServer {
             panic!("the scripted server met problems:\n{}", problems.join("\n"));
         }
         self.assert_prefix_stable();
-        let left = self.journal.left_over();
+        let left = self.left_over();
         if left > 0 {
             panic!("{left} replies of the script were never asked for");
         }

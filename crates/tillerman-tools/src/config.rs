@@ -3,7 +3,10 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tillerman_ports::Model;
 
 /// Everything the tools of one session need to know about the outside.
 #[derive(Clone)]
@@ -20,6 +23,60 @@ pub struct ToolConfig {
     pub shell: PathBuf,
     /// How long commands may run and how much they may say.
     pub limits: ToolLimits,
+    /// Whether somebody can answer questions.
+    pub audience: Audience,
+    /// How the tools reach the web.
+    pub web: WebConfig,
+}
+
+/// Whether somebody can answer questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Somebody can.
+    Present,
+    /// Nobody can, so that no question is offered.
+    Absent,
+}
+
+/// How the tools reach the web.
+#[derive(Clone, Debug, Default)]
+pub struct WebConfig {
+    /// Which addresses pages may be fetched from.
+    pub reach: Reach,
+    /// Answers questions about fetched pages; without it the pages themselves are returned.
+    pub reader: Option<SideModel>,
+    /// Where searches go; without it none is offered.
+    pub search: Option<SearchSource>,
+}
+
+/// Which addresses pages may be fetched from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Public addresses only.
+    #[default]
+    Public,
+    /// This machine's own as well, and without encryption: for tests.
+    PublicAndLoopback,
+}
+
+/// A model for side requests that are no part of the conversation.
+#[derive(Clone, Debug)]
+pub struct SideModel {
+    /// The model's provider.
+    pub model: Arc<dyn Model>,
+    /// The model's id.
+    pub name: String,
+    /// The session, for providers that route by it.
+    pub session: String,
+}
+
+/// Where searches go.
+#[derive(Clone)]
+pub enum SearchSource {
+    /// A URL in which `{query}` stands for the query, answered with JSON results.
+    Endpoint(String),
+    /// The search that the model's provider offers.
+    Provider(SideModel),
 }
 
 /// How long commands may run and how much they may say.
@@ -29,6 +86,10 @@ pub struct ToolLimits {
     pub default_timeout: Duration,
     /// The longest timeout the model can ask for.
     pub max_timeout: Duration,
+    /// How long a command may run in the background when the model names no timeout.
+    pub background_timeout: Duration,
+    /// The longest timeout the model can ask for in the background.
+    pub max_background_timeout: Duration,
     /// How many characters of a successful command's output are passed on directly.
     pub inline_chars: usize,
     /// How many characters of a failed command's output are passed on directly.
@@ -42,6 +103,8 @@ impl Default for ToolLimits {
         Self {
             default_timeout: Duration::from_secs(120),
             max_timeout: Duration::from_secs(600),
+            background_timeout: Duration::from_secs(30 * 60),
+            max_background_timeout: Duration::from_secs(120 * 60),
             inline_chars: 30_000,
             failure_chars: 10_000,
             output_bytes: 5 << 30,
@@ -60,6 +123,18 @@ impl fmt::Debug for ToolConfig {
             .field("environment", &names)
             .field("shell", &self.shell)
             .field("limits", &self.limits)
+            .field("audience", &self.audience)
+            .field("web", &self.web)
             .finish()
+    }
+}
+
+/// Leaves out the address, which may hold a key.
+impl fmt::Debug for SearchSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Endpoint(_) => f.write_str("Endpoint"),
+            Self::Provider(model) => f.debug_tuple("Provider").field(&model.name).finish(),
+        }
     }
 }

@@ -6,16 +6,18 @@ use serde_json::{Map, Value};
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_991.0;
 
 /// The input of one call. Fields nobody asks for are ignored; `null` means absent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
     tool: &'static str,
+    /// Where in the input the object stands, ready to go before a field's name.
+    place: String,
     object: &'a Map<String, Value>,
 }
 
 impl<'a> Fields<'a> {
     pub(crate) fn of(tool: &'static str, input: &'a Value) -> Result<Self, String> {
         match input {
-            Value::Object(object) => Ok(Self { tool, object }),
+            Value::Object(object) => Ok(Self { tool, place: String::new(), object }),
             other => {
                 Err(format!("{tool}: the input must be a JSON object, but it is {}.", kind(other)))
             }
@@ -27,11 +29,60 @@ impl<'a> Fields<'a> {
             let given: Vec<&str> = self.object.keys().map(String::as_str).collect();
             let given = if given.is_empty() { "no fields".to_owned() } else { given.join(", ") };
             format!(
-                "{}: {name} is required: {meaning}. The input has {given}. \
+                "{}: {}{name} is required: {meaning}. The input has {given}. \
                  Call the tool again with {name}.",
-                self.tool
+                self.tool, self.place
             )
         })
+    }
+
+    /// A text that is one of a few words.
+    pub(crate) fn optional_choice(
+        &self,
+        name: &str,
+        choices: &[&str],
+    ) -> Result<Option<&'a str>, String> {
+        match self.optional_text(name)? {
+            Some(text) if !choices.contains(&text) => {
+                let choices = choices.join(", ");
+                let (tool, place) = (self.tool, &self.place);
+                Err(format!("{tool}: {place}{name} must be one of {choices}, but it is {text:?}."))
+            }
+            text => Ok(text),
+        }
+    }
+
+    /// A list of objects.
+    pub(crate) fn required_items(&self, name: &str, meaning: &str) -> Result<Vec<Self>, String> {
+        let values = match self.object.get(name) {
+            Some(Value::Array(values)) => values,
+            None | Some(Value::Null) => {
+                let (tool, place) = (self.tool, &self.place);
+                return Err(format!("{tool}: {place}{name} is required: {meaning}."));
+            }
+            Some(other) => return Err(self.wrong(name, "an array", other)),
+        };
+        let items = values.iter().enumerate().map(|(index, value)| match value {
+            Value::Object(object) => {
+                let place = format!("{}{name}[{index}].", self.place);
+                Ok(Self { tool: self.tool, place, object })
+            }
+            other => Err(self.wrong(&format!("{name}[{index}]"), "an object", other)),
+        });
+        items.collect()
+    }
+
+    /// A list of texts; empty when absent.
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&'a str>, String> {
+        let values = match self.object.get(name) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(values)) => values,
+            Some(other) => return Err(self.wrong(name, "an array of strings", other)),
+        };
+        let texts = values.iter().map(|value| {
+            value.as_str().ok_or_else(|| self.wrong(name, "an array of strings", value))
+        });
+        texts.collect()
     }
 
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&'a str>, String> {
@@ -61,8 +112,18 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| self.wrong(name, "a whole number that is not negative", value))
     }
 
+    /// An error about the object as a whole.
+    pub(crate) fn fault(&self, what: &str) -> String {
+        let place = match self.place.strip_suffix('.') {
+            Some(place) => format!("{place}: "),
+            None => String::new(),
+        };
+        format!("{}: {place}{what}", self.tool)
+    }
+
     fn wrong(&self, name: &str, wanted: &str, found: &Value) -> String {
-        format!("{}: {name} must be {wanted}, but it is {}.", self.tool, kind(found))
+        let (tool, place) = (self.tool, &self.place);
+        format!("{tool}: {place}{name} must be {wanted}, but it is {}.", kind(found))
     }
 }
 

@@ -9,11 +9,23 @@ mod session;
 mod blocking;
 mod input;
 
-mod bash;
-mod edit;
 mod files;
+
+mod edit;
+mod notebook;
 mod read;
 mod write;
 
-pub use config::{ToolConfig, ToolLimits};
+mod search;
+
+mod bash;
+mod tasks;
+
+mod ask;
+mod plan;
+mod todo;
+
+mod web;
+
+pub use config::{Audience, Reach, SearchSource, SideModel, ToolConfig, ToolLimits, WebConfig};
 pub use session::session_tools;

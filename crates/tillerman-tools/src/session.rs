@@ -1,4 +1,4 @@
-//! What the tools of one session share: the files they have seen and the shell's directory.
+//! What the tools of one session share: files they have seen, the shell's directory, tasks.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,26 +6,55 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tillerman_ports::Tool;
 
+use crate::ask::AskUserQuestion;
 use crate::bash::Bash;
-use crate::config::ToolConfig;
-use crate::edit::Edit;
+use crate::config::{Audience, ToolConfig};
+use crate::edit::{Edit, MultiEdit};
 use crate::files::Fingerprint;
+use crate::notebook::NotebookEdit;
+use crate::plan::{EnterPlanMode, ExitPlanMode};
 use crate::read::Read;
+use crate::search::{Glob, Grep};
+use crate::tasks::{TaskOutput, TaskStop, Tasks};
+use crate::todo::TodoWrite;
+use crate::web::{WebFetch, WebSearch};
 use crate::write::Write;
 
 /// How many files are remembered; beyond that the one seen longest ago is forgotten.
 const REMEMBERED_FILES: usize = 10_000;
 
-/// Makes the built-in tools of one session: `Read`, `Write`, `Edit` and `Bash`.
+/// Makes the built-in tools of one session, in an order that does not change.
+///
+/// `WebSearch` needs a place to search and `AskUserQuestion` somebody to answer; all others are
+/// always there.
 #[must_use]
 pub fn session_tools(config: ToolConfig) -> Vec<Arc<dyn Tool>> {
     let session = Arc::new(Session::new(config));
-    vec![
-        Arc::new(Read::new(Arc::clone(&session))),
-        Arc::new(Write::new(Arc::clone(&session))),
-        Arc::new(Edit::new(Arc::clone(&session))),
-        Arc::new(Bash::new(session)),
-    ]
+    let shared = || Arc::clone(&session);
+    let config = session.config();
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(Read::new(shared())),
+        Arc::new(Write::new(shared())),
+        Arc::new(Edit::new(shared())),
+        Arc::new(MultiEdit::new(shared())),
+        Arc::new(NotebookEdit::new(shared())),
+        Arc::new(Glob::new(shared())),
+        Arc::new(Grep::new(shared())),
+        Arc::new(Bash::new(shared())),
+        Arc::new(TaskOutput::new(shared())),
+        Arc::new(TaskStop::new(shared())),
+        Arc::new(TodoWrite::default()),
+        Arc::new(WebFetch::new(&config.web)),
+    ];
+    if let Some(source) = &config.web.search {
+        tools.push(Arc::new(WebSearch::new(source.clone())));
+    }
+    if config.audience == Audience::Present {
+        tools.push(Arc::new(AskUserQuestion));
+    }
+    tools.push(Arc::new(EnterPlanMode));
+    tools.push(Arc::new(ExitPlanMode));
+    tools
 }
 
 /// The shared part of a session's tools.
@@ -33,6 +62,7 @@ pub fn session_tools(config: ToolConfig) -> Vec<Arc<dyn Tool>> {
 pub(crate) struct Session {
     config: ToolConfig,
     memory: Mutex<Memory>,
+    tasks: Tasks,
 }
 
 #[derive(Debug)]
@@ -52,11 +82,16 @@ impl Session {
     fn new(config: ToolConfig) -> Self {
         let shell_directory = config.cwd.clone();
         let memory = Memory { seen: HashMap::new(), sightings: 0, shell_directory };
-        Self { config, memory: Mutex::new(memory) }
+        Self { config, memory: Mutex::new(memory), tasks: Tasks::default() }
     }
 
     pub(crate) fn config(&self) -> &ToolConfig {
         &self.config
+    }
+
+    /// What the session has left running.
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.tasks
     }
 
     /// Remembers what a file, named without links, held when the model last saw or wrote it.

@@ -48,7 +48,7 @@ impl Params {
     fn parse(input: &Value) -> Result<Self, String> {
         let fields = Fields::of(NAME, input)?;
         let file_path = fields.required_text("file_path", "the absolute path of the file")?;
-        check_path(NAME, file_path)?;
+        check_path(NAME, "file_path", file_path)?;
         let content = fields.required_text("content", "the whole new content as a string")?;
         Ok(Self { file_path: file_path.to_owned(), content: content.to_owned() })
     }
@@ -146,7 +146,7 @@ fn report(path: &Path, content: &str, before: Option<&Stored>) -> ToolOutput {
         "originalFile": change.original,
         "userModified": false,
     }));
-    ToolOutput { content: Content::Text(text), structured: Some(structured) }
+    ToolOutput::new(Content::Text(text), Some(structured))
 }
 
 fn resolve(path: &Path) -> Result<PathBuf, ToolFailure> {

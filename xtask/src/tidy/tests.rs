@@ -219,3 +219,21 @@ fn required_lints() {
     let loose = [("Cargo.toml", workspace), ("clippy.toml", ""), ("a/Cargo.toml", "")];
     check(lints::check, &loose, &["clippy.toml:1", "a/Cargo.toml:1"]);
 }
+
+#[test]
+fn a_table_of_lints_of_its_own() {
+    let all = "too_many_lines = \"deny\"\nunwrap_used = \"deny\"\ndisallowed_methods = \"deny\"\n";
+    let docs = "missing_docs = \"warn\"\n";
+    let workspace = format!("[workspace.lints.rust]\n{docs}[workspace.lints.clippy]\n{all}");
+    let own = |lints: &str| {
+        format!(
+            "[package]\nname = \"tillerman-sandbox\"\n[lints.clippy]\n{lints}[lints.rust]\n{docs}"
+        )
+    };
+    let clippy = ("clippy.toml", "too-many-lines-threshold = 70");
+    let whole = own(&format!("{all}undocumented_unsafe_blocks = \"deny\"\n"));
+    check(lints::check, &[("Cargo.toml", &workspace), clippy, ("s/Cargo.toml", &whole)], &[]);
+    let weaker = own(&all.replace("unwrap_used = \"deny\"", "unwrap_used = \"allow\""));
+    let files = [("Cargo.toml", workspace.as_str()), clippy, ("s/Cargo.toml", weaker.as_str())];
+    check(lints::check, &files, &["s/Cargo.toml:1"]);
+}

@@ -9,6 +9,7 @@ mod dice;
 mod fault;
 mod flight;
 mod negative;
+mod queue;
 mod requests;
 mod rounds;
 mod run;
@@ -28,6 +29,19 @@ use run::{Runner, Tally};
 
 const SESSIONS: u64 = 10_000;
 const THREADS: u64 = 2;
+const ENOUGH_TO_SEE_ALL: u64 = 2_000;
+const ENDINGS: [&str; 10] = [
+    "completed",
+    "refusal",
+    "blocked",
+    "hook_stopped",
+    "max_turns",
+    "max_budget",
+    "aborted_streaming",
+    "aborted_tools",
+    "tool_deferred",
+    "api_error",
+];
 
 #[test]
 fn random_sessions_keep_the_invariants() {
@@ -49,6 +63,12 @@ fn random_sessions_keep_the_invariants() {
     }
     println!("{sessions} sessions in {:?}: {total:?}", started.elapsed());
     assert!(failures.is_empty(), "{}", describe(&failures));
+    if sessions >= ENOUGH_TO_SEE_ALL {
+        // A simulation that never gets somewhere proves nothing about it.
+        for ending in ENDINGS {
+            assert!(total.endings.contains_key(ending), "no round ended as {ending}");
+        }
+    }
 }
 
 /// Every seed that leaves the same remainder as `first`.

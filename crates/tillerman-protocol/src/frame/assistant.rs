@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::Block;
+use crate::lenient::null_as_default;
 use crate::stream::Usage;
 use crate::{EntryId, Moment, SessionId, ToolUseId};
 
@@ -65,7 +66,7 @@ pub struct AssistantMessage {
     #[serde(default)]
     pub stop_sequence: Option<String>,
     /// Tokens, as far as known when the block was complete.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub usage: Usage,
     /// Everything else, as it came.
     #[serde(flatten)]

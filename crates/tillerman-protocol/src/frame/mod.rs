@@ -1,9 +1,15 @@
 //! Frames: everything that travels between an engine and its host, one JSON object a line.
 
 mod assistant;
-mod result;
-mod system;
 mod user;
+
+mod result;
+
+mod hook_news;
+mod system;
+mod task;
+
+mod occasional;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,10 +19,18 @@ use crate::stream::StreamEvent;
 use crate::{EntryId, SessionId, ToolUseId};
 
 pub use assistant::{AssistantFrame, AssistantMessage};
+pub use hook_news::{HookPrinted, HookProgress, HookResponse, HookStarted};
+pub use occasional::{
+    AuthStatus, ConversationReset, EnvironmentUpdate, PromptSuggestion, RateLimit, RateLimitEvent,
+    ToolProgress, ToolUseSummary,
+};
 pub use result::{ModelUsage, PermissionDenial, ResultFrame, ResultSubtype};
 pub use system::{
-    ApiRetry, CompactMetadata, Init, McpServerState, PermissionDenied, SessionState, SystemDetail,
-    SystemFrame, TaskEvent,
+    ApiRetry, CompactMetadata, FileFailure, Init, McpServerState, MirrorKey, PermissionDenied,
+    SavedFile, SessionState, SystemDetail, SystemFrame,
+};
+pub use task::{
+    TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskSummary, TaskUpdated, TaskUsage,
 };
 pub use user::{ToolResultMeta, UserFrame};
 
@@ -46,8 +60,18 @@ pub enum Frame {
     CommandLifecycle(CommandLifecycle),
     /// A tool is still running.
     ToolProgress(ToolProgress),
+    /// What a few calls did together.
+    ToolUseSummary(ToolUseSummary),
+    /// How close an account is to its limits.
+    RateLimitEvent(RateLimitEvent),
+    /// How far signing in has come.
+    AuthStatus(AuthStatus),
+    /// What the person may want to say next.
+    PromptSuggestion(PromptSuggestion),
     /// The conversation starts over under a new id.
     ConversationReset(ConversationReset),
+    /// Variables that a host hands to a running engine.
+    UpdateEnvironmentVariables(EnvironmentUpdate),
     /// Keeps the connection alive.
     KeepAlive,
     /// Any other frame, as it came.
@@ -91,35 +115,5 @@ pub struct CommandLifecycle {
     /// This frame.
     pub uuid: EntryId,
     /// The session.
-    pub session_id: SessionId,
-}
-
-/// A tool is still running.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolProgress {
-    /// The call.
-    pub tool_use_id: ToolUseId,
-    /// The tool.
-    pub tool_name: String,
-    /// The call whose subagent runs it.
-    pub parent_tool_use_id: Option<ToolUseId>,
-    /// Seconds since it started.
-    pub elapsed_time_seconds: f64,
-    /// This frame.
-    pub uuid: EntryId,
-    /// The session.
-    pub session_id: SessionId,
-}
-
-/// The conversation starts over under a new id.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ConversationReset {
-    /// The new session. Required by official clients.
-    pub new_conversation_id: SessionId,
-    /// Why.
-    pub trigger: String,
-    /// Required by official clients.
-    pub uuid: EntryId,
-    /// Required by official clients.
     pub session_id: SessionId,
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::lenient::null_as_default;
 use crate::stream::Usage;
 use crate::{EntryId, SessionId, ToolUseId};
 
 /// How a prompt round ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResultSubtype {
     /// The agent finished (or an API failure is reported with `is_error`).
@@ -22,6 +23,9 @@ pub enum ResultSubtype {
     ErrorMaxBudgetUsd,
     /// No answer matched the schema.
     ErrorMaxStructuredOutputRetries,
+    /// An ending that this version does not know; the round is over all the same.
+    #[serde(untagged)]
+    Other(String),
 }
 
 /// The end of a prompt round: one per round, always.
@@ -44,17 +48,22 @@ pub struct ResultFrame {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Vec<String>>,
     /// Why the model stopped.
+    #[serde(default)]
     pub stop_reason: Option<String>,
     /// Dollars spent, over the session.
+    #[serde(default)]
     pub total_cost_usd: f64,
     /// Tokens of this round.
+    #[serde(default, deserialize_with = "null_as_default")]
     pub usage: Usage,
     /// Tokens and dollars by model, over the session.
-    #[serde(rename = "modelUsage")]
+    #[serde(rename = "modelUsage", default, deserialize_with = "null_as_default")]
     pub model_usage: BTreeMap<String, ModelUsage>,
     /// Calls that were denied in this round.
+    #[serde(default, deserialize_with = "null_as_default")]
     pub permission_denials: Vec<PermissionDenial>,
     /// `completed`, `max_turns`, `api_error`, `aborted_streaming`, `aborted_tools`, …
+    #[serde(default)]
     pub terminal_reason: String,
     /// The HTTP status of an API failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,10 +80,16 @@ pub struct ResultFrame {
     /// Required by official clients.
     pub session_id: SessionId,
     /// This frame.
+    #[serde(default = "nameless")]
     pub uuid: EntryId,
     /// Everything else, as it came.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// Official clients do without the id of a result, so some writers do too.
+fn nameless() -> EntryId {
+    EntryId::new("")
 }
 
 /// Tokens and dollars of one model.
@@ -82,18 +97,22 @@ pub struct ResultFrame {
 #[serde(rename_all = "camelCase")]
 pub struct ModelUsage {
     /// Uncached input tokens.
+    #[serde(default)]
     pub input_tokens: u64,
     /// Generated tokens.
+    #[serde(default)]
     pub output_tokens: u64,
     /// Tokens read from the cache.
+    #[serde(default)]
     pub cache_read_input_tokens: u64,
     /// Tokens written to the cache.
+    #[serde(default)]
     pub cache_creation_input_tokens: u64,
     /// Searches the provider ran.
     #[serde(default)]
     pub web_search_requests: u64,
     /// Dollars.
-    #[serde(rename = "costUSD")]
+    #[serde(rename = "costUSD", default)]
     pub cost_usd: f64,
     /// Tokens that fit into a request.
     #[serde(default)]

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::frame::hook_news::{HookProgress, HookResponse, HookStarted};
+use crate::frame::task::{TaskNotification, TaskProgress, TaskStarted, TaskSummary, TaskUpdated};
 use crate::permission::PermissionMode;
-use crate::{EntryId, SessionId, TaskId, ToolUseId};
+use crate::{EntryId, SessionId, ToolUseId};
 
 /// News about the session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,18 +46,27 @@ pub enum SystemDetail {
     PermissionDenied(PermissionDenied),
     /// A request to the model failed and will be repeated.
     ApiRetry(ApiRetry),
-    /// A background task began. Required fields: `task_id`, `description`.
-    TaskStarted(TaskEvent),
+    /// A background task began.
+    TaskStarted(Box<TaskStarted>),
     /// A background task made progress.
-    TaskProgress(TaskEvent),
+    TaskProgress(TaskProgress),
     /// A background task changed.
-    TaskUpdated(TaskEvent),
+    TaskUpdated(TaskUpdated),
     /// A background task ended.
-    TaskNotification(TaskEvent),
+    TaskNotification(Box<TaskNotification>),
+    /// The list of background tasks changed.
+    BackgroundTasksChanged {
+        /// Those that run now.
+        #[serde(default)]
+        tasks: Vec<TaskSummary>,
+    },
     /// The conversation before this point was summarised.
     CompactBoundary {
         /// Why and how much.
         compact_metadata: CompactMetadata,
+        /// The entry before the boundary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        logical_parent_uuid: Option<EntryId>,
     },
     /// Something a person should know.
     Notification {
@@ -67,11 +78,82 @@ pub enum SystemDetail {
         priority: String,
     },
     /// A hook began.
-    HookStarted(Map<String, Value>),
+    HookStarted(HookStarted),
     /// A hook printed something.
-    HookProgress(Map<String, Value>),
+    HookProgress(HookProgress),
     /// A hook ended.
-    HookResponse(Map<String, Value>),
+    HookResponse(HookResponse),
+    /// The model thinks; how much is estimated.
+    ThinkingTokens {
+        /// Tokens so far.
+        estimated_tokens: u64,
+        /// Tokens since the last such frame.
+        #[serde(default)]
+        estimated_tokens_delta: u64,
+    },
+    /// The session has another title.
+    SessionTitleChanged {
+        /// The title.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// Everything else, as it came.
+        #[serde(flatten)]
+        extra: Map<String, Value>,
+    },
+    /// A host's copy of the transcript could not be kept up to date.
+    MirrorError {
+        /// What went wrong.
+        error: String,
+        /// What could not be stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<MirrorKey>,
+    },
+    /// Files were uploaded or not.
+    FilesPersisted {
+        /// Those that were.
+        #[serde(default)]
+        files: Vec<SavedFile>,
+        /// Those that were not.
+        #[serde(default)]
+        failed: Vec<FileFailure>,
+        /// When.
+        #[serde(default)]
+        processed_at: String,
+    },
+    /// A command that needs no model printed something.
+    LocalCommandOutput {
+        /// The text.
+        content: String,
+    },
+    /// The person is done with a question of an MCP server.
+    ElicitationComplete {
+        /// The server.
+        mcp_server_name: String,
+        /// The question.
+        elicitation_id: String,
+    },
+    /// The list of commands changed.
+    CommandsChanged {
+        /// The commands, each with name and description.
+        commands: Vec<Value>,
+    },
+    /// A line for the person.
+    Informational {
+        /// The text.
+        content: String,
+        /// `info`, `notice`, `suggestion` or `warning`.
+        level: String,
+        /// Everything else, as it came.
+        #[serde(flatten)]
+        extra: Map<String, Value>,
+    },
+    /// Memories were given to the model.
+    MemoryRecall {
+        /// How they were chosen.
+        mode: String,
+        /// The memories, each with path and scope.
+        memories: Vec<Value>,
+    },
     /// Any other news, as it came.
     #[serde(untagged)]
     Other(Map<String, Value>),
@@ -85,33 +167,43 @@ pub struct Init {
     /// The tools the model is offered.
     pub tools: Vec<String>,
     /// MCP servers and their state.
+    #[serde(default)]
     pub mcp_servers: Vec<McpServerState>,
     /// The model.
     pub model: String,
     /// The permission mode.
-    #[serde(rename = "permissionMode")]
+    #[serde(rename = "permissionMode", default)]
     pub permission_mode: PermissionMode,
     /// Commands that work as prompts.
+    #[serde(default)]
     pub slash_commands: Vec<String>,
     /// Where the credentials come from.
-    #[serde(rename = "apiKeySource")]
+    #[serde(rename = "apiKeySource", default)]
     pub api_key_source: String,
     /// The level of the protocol that is spoken.
+    #[serde(default)]
     pub claude_code_version: String,
     /// The version of Tillerman.
     #[serde(default)]
     pub tillerman_version: String,
     /// The output style.
+    #[serde(default)]
     pub output_style: String,
     /// Subagents by name.
+    #[serde(default)]
     pub agents: Vec<String>,
     /// Skills by name.
+    #[serde(default)]
     pub skills: Vec<String>,
     /// Plugins.
+    #[serde(default)]
     pub plugins: Vec<Value>,
     /// Directories beside `cwd` that tools may use.
     #[serde(default)]
     pub additional_directories: Vec<String>,
+    /// Everything else, as it came.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// An MCP server and its state.
@@ -167,16 +259,6 @@ pub struct ApiRetry {
     pub error: String,
 }
 
-/// News about a background task; which fields are there depends on the subtype.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskEvent {
-    /// The task.
-    pub task_id: TaskId,
-    /// Everything else.
-    #[serde(flatten)]
-    pub detail: Map<String, Value>,
-}
-
 /// Why and how much of a conversation was summarised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompactMetadata {
@@ -187,4 +269,37 @@ pub struct CompactMetadata {
     /// Everything else, as it came.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// Names a part of a host's copy of a transcript.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MirrorKey {
+    /// The project; some writers call it `project_key`.
+    #[serde(alias = "project_key")]
+    pub project_key: String,
+    /// The session; some writers call it `session_id`.
+    #[serde(alias = "session_id")]
+    pub session_id: SessionId,
+    /// The subagent's part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subpath: Option<String>,
+}
+
+/// A file that was uploaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedFile {
+    /// Its name.
+    pub filename: String,
+    /// The id it is known by now.
+    pub file_id: String,
+}
+
+/// A file that could not be uploaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFailure {
+    /// Its name.
+    pub filename: String,
+    /// Why.
+    pub error: String,
 }

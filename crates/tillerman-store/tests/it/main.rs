@@ -11,6 +11,18 @@ mod opening;
 #[cfg(test)]
 mod resuming;
 #[cfg(test)]
+mod rewinding;
+#[cfg(test)]
+mod rewinding_damage;
+#[cfg(test)]
+mod rewinding_limits;
+#[cfg(test)]
+mod rewinding_links;
+#[cfg(test)]
+mod rewinding_random;
+#[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod size;
+#[cfg(test)]
+mod stand;

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use tillerman_testkit::{Script, ScriptedServer};
 
 const USAGE: &str = "\
-usage: scripted-messages SCRIPT.json
+usage: scripted-messages SCRIPT.json [--capture FILE]
        scripted-messages --loop CALLS [--tool NAME --input JSON]
 Prints its address as the first line and runs until stdin closes.
+--capture writes what it was asked, as JSON, when it ends.
 --loop answers every prompt with CALLS calls of a tool (Bash with `true` unless named), then \"done\".";
 
 fn main() -> ExitCode {
@@ -30,31 +31,63 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let script = script_from(std::env::args().skip(1))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(serve(script))
+/// What the command line asks for.
+struct Order {
+    script: Script,
+    capture: Option<String>,
 }
 
-async fn serve(script: Script) -> Result<(), Box<dyn Error>> {
-    let server = ScriptedServer::try_start(script).await?;
+fn run() -> Result<(), Box<dyn Error>> {
+    let order = order_from(std::env::args().skip(1))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(serve(order))
+}
+
+async fn serve(order: Order) -> Result<(), Box<dyn Error>> {
+    let server = ScriptedServer::try_start(order.script).await?;
     let mut stdout = io::stdout();
     writeln!(stdout, "{}", server.url())?;
     stdout.flush()?;
     tokio::task::spawn_blocking(|| io::stdin().read_to_end(&mut Vec::new())).await??;
+    if let Some(file) = order.capture {
+        std::fs::write(&file, captured(&server).to_string())
+            .map_err(|error| format!("cannot write the capture {file}: {error}"))?;
+    }
     for problem in server.problems() {
         writeln!(io::stderr(), "{problem}")?;
     }
     Ok(())
 }
 
-fn script_from(mut arguments: impl Iterator<Item = String>) -> Result<Script, Box<dyn Error>> {
+fn captured(server: &ScriptedServer) -> Value {
+    let requests = server.requests();
+    let outcomes: Vec<_> = (0..requests.len()).map(|number| server.outcome(number)).collect();
+    json!({
+        "requests": requests,
+        "outcomes": outcomes,
+        "other_requests": server.other_requests(),
+        "problems": server.problems(),
+        "prefix_violation": server.prefix_violation(),
+        "left_over": server.left_over(),
+    })
+}
+
+fn order_from(mut arguments: impl Iterator<Item = String>) -> Result<Order, Box<dyn Error>> {
     let first = arguments.next().ok_or(USAGE)?;
-    if first != "--loop" {
-        let text = std::fs::read_to_string(&first)
-            .map_err(|error| format!("cannot read the script {first}: {error}"))?;
-        return Ok(Script::from_json(&text)?);
+    if first == "--loop" {
+        return Ok(Order { script: tool_loop(arguments)?, capture: None });
     }
+    let text = std::fs::read_to_string(&first)
+        .map_err(|error| format!("cannot read the script {first}: {error}"))?;
+    let capture = match arguments.next().as_deref() {
+        None => None,
+        Some("--capture") => Some(arguments.next().ok_or(USAGE)?),
+        Some(_) => return Err(USAGE.into()),
+    };
+    Ok(Order { script: Script::from_json(&text)?, capture })
+}
+
+fn tool_loop(mut arguments: impl Iterator<Item = String>) -> Result<Script, Box<dyn Error>> {
     let calls = arguments.next().and_then(|calls| calls.parse().ok()).ok_or(USAGE)?;
     let mut tool = "Bash".to_owned();
     let mut input = json!({ "command": "true", "description": "Does nothing" });

@@ -56,3 +56,30 @@ async fn bad_arguments_are_explained() {
         assert!(said.contains(expected), "expected {expected:?} in {said:?}");
     }
 }
+
+#[tokio::test]
+async fn it_writes_down_what_it_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, capture) = (folder.path().join("script.json"), folder.path().join("capture.json"));
+    let script = r#"{"replies": [
+        {"text": "for red", "when": "red"},
+        {"text": "for anybody", "pauses": [{"after_events": 1, "ms": 1}]},
+        {"text": "never"}
+    ]}"#;
+    std::fs::write(&file, script).unwrap();
+    let mut child = command().arg(&file).arg("--capture").arg(&capture).spawn().unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).await.unwrap();
+    assert!(post(url.trim(), &request("blue")).await.body.contains("for anybody"));
+    assert!(post(url.trim(), &request("red")).await.body.contains("for red"));
+    drop(child.stdin.take());
+    assert!(child.wait().await.unwrap().success());
+
+    let text = std::fs::read_to_string(&capture).unwrap();
+    let captured: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(captured["requests"][0]["body"]["messages"][0]["content"], "blue");
+    assert_eq!(captured["outcomes"], serde_json::json!(["complete", "complete"]));
+    assert_eq!(captured["left_over"], 1);
+    assert_eq!(captured["problems"], serde_json::json!([]));
+    assert_eq!(captured["prefix_violation"], serde_json::Value::Null);
+}

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tokio::fs::{File, OpenOptions};
 use tokio::io::AsyncWriteExt as _;
 
+use super::run::Sink;
 use crate::config::ToolLimits;
 use crate::files::RemovedOnDrop;
 
@@ -66,32 +67,6 @@ impl Capture {
             file: SpillFile::Unused,
             path: RemovedOnDrop::new(path),
         }
-    }
-
-    /// Takes in the next piece.
-    ///
-    /// # Cancel safety
-    /// A piece whose future is dropped may be missing from the file.
-    pub(crate) async fn push(&mut self, piece: &[u8]) {
-        self.total += piece.len() as u64;
-        // A character has at most four bytes: beyond this there are certainly too many.
-        let room = (4 * self.limits.inline_chars).saturating_sub(self.head.len()).min(piece.len());
-        let (first, rest) = piece.split_at(room);
-        self.head.extend_from_slice(first);
-        if rest.is_empty() {
-            return;
-        }
-        let kept = &rest[rest.len().saturating_sub(TAIL_BYTES)..];
-        let surplus = (self.tail.len() + kept.len()).saturating_sub(TAIL_BYTES);
-        self.tail.drain(..surplus.min(self.tail.len()));
-        self.tail.extend(kept);
-        self.open_file().await;
-        self.save(rest).await;
-    }
-
-    /// Whether the command has said more than any command may.
-    pub(crate) fn is_over_limit(&self) -> bool {
-        self.total > self.limits.output_bytes
     }
 
     /// Ends the output and puts what does not fit into the file.
@@ -179,6 +154,30 @@ impl Capture {
         {
             self.file = SpillFile::Broken(error);
         }
+    }
+}
+
+/// Pieces whose future is dropped may be missing from the file.
+impl Sink for Capture {
+    async fn push(&mut self, piece: &[u8]) {
+        self.total += piece.len() as u64;
+        // A character has at most four bytes: beyond this there are certainly too many.
+        let room = (4 * self.limits.inline_chars).saturating_sub(self.head.len()).min(piece.len());
+        let (first, rest) = piece.split_at(room);
+        self.head.extend_from_slice(first);
+        if rest.is_empty() {
+            return;
+        }
+        let kept = &rest[rest.len().saturating_sub(TAIL_BYTES)..];
+        let surplus = (self.tail.len() + kept.len()).saturating_sub(TAIL_BYTES);
+        self.tail.drain(..surplus.min(self.tail.len()));
+        self.tail.extend(kept);
+        self.open_file().await;
+        self.save(rest).await;
+    }
+
+    fn is_over_limit(&self) -> bool {
+        self.total > self.limits.output_bytes
     }
 }
 

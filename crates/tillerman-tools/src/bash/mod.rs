@@ -1,5 +1,6 @@
 //! The tool that runs shell commands.
 
+mod background;
 mod capture;
 mod directory;
 mod meaning;

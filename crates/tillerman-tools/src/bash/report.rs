@@ -79,7 +79,7 @@ fn success(captured: Captured, answer: Option<&str>, notes: Vec<String>) -> Tool
         structured["persistedOutputPath"] = Value::from(path.to_string_lossy());
         structured["persistedOutputSize"] = Value::from(size);
     }
-    ToolOutput { content: Content::Text(parts.join("\n")), structured: Some(structured) }
+    ToolOutput::new(Content::Text(parts.join("\n")), Some(structured))
 }
 
 fn timed_out(circumstances: &Circumstances<'_>) -> String {

@@ -13,7 +13,6 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::capture::Capture;
 use super::directory::read_final_directory;
 use super::tree::{CallMark, MARK, Tree};
 use crate::config::ToolConfig;
@@ -37,9 +36,20 @@ const WRAPPER: &str = r#"__tillerman_cwd=$1; __tillerman_command=$2; shift 2
 trap '{ pwd -P >"$__tillerman_cwd"; } 2>/dev/null' EXIT
 eval "$__tillerman_command""#;
 
+/// Where a command's output goes.
+pub(crate) trait Sink: Send {
+    /// Takes in the next piece.
+    fn push(&mut self, piece: &[u8]) -> impl Future<Output = ()> + Send;
+
+    /// Whether the command has said more than any command may.
+    fn is_over_limit(&self) -> bool;
+}
+
 /// One command to run.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
+    /// Names the call among all others.
+    pub(crate) mark: CallMark,
     /// The session's settings.
     pub(crate) config: &'a ToolConfig,
     /// The text for the shell.
@@ -79,11 +89,11 @@ impl Ending {
 
 /// A command that has ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct Finished<S> {
     /// How it ended.
     pub(crate) ending: Ending,
     /// What it said.
-    pub(crate) capture: Capture,
+    pub(crate) sink: S,
     /// Where the shell was at its end, if it could say.
     pub(crate) directory: Option<PathBuf>,
     /// Whether it ended by itself but left processes running, which are stopped now.
@@ -108,56 +118,52 @@ pub(crate) enum StartCommandError {
 ///
 /// # Cancel safety
 /// Dropping the future kills every process of the command.
-pub(crate) async fn run(job: Job<'_>) -> Result<Finished, StartCommandError> {
+pub(crate) async fn run<S: Sink>(
+    job: Job<'_>,
+    mut sink: S,
+) -> Result<Finished<S>, StartCommandError> {
     let scratch = &job.config.scratch_directory;
     make_private_directory(scratch)
         .map_err(|source| StartCommandError::Scratch { path: scratch.clone(), source })?;
-    let mark = CallMark::new();
-    let cwd_file = RemovedOnDrop::new(scratch.join(format!("cwd-{}", mark.as_str())));
-    let output = scratch.join(format!("bash-{}.txt", mark.as_str()));
-    let mut capture = Capture::new(job.config.limits, output);
-    let (reader, mut child) = start(&job, &mark, cwd_file.path())?;
+    let cwd_file = RemovedOnDrop::new(scratch.join(format!("cwd-{}", job.mark.as_str())));
+    let (reader, mut child) = start(&job, cwd_file.path())?;
     let mut tree = child
         .id()
         .and_then(|id| Pid::from_raw(id.cast_signed()))
-        .map(|leader| Tree::new(leader, mark));
+        .map(|leader| Tree::new(leader, job.mark.clone()));
     let mut pipe = Pipe::new(reader).map_err(StartCommandError::Pipe)?;
-    let ending = follow(&job, &mut child, &mut pipe, &mut capture).await;
+    let ending = follow(&job, &mut child, &mut pipe, &mut sink).await;
     let mut left_processes = false;
     let mut directory = None;
     match ending {
         Ending::Exited(_) => {
-            pipe.drain(&mut capture).await;
+            pipe.drain(&mut sink).await;
             directory = read_final_directory(cwd_file.path());
             if let Some(tree) = &mut tree
                 && !tree.ends_within(SETTLING).await
             {
                 left_processes = true;
-                stop(tree, CANCEL_GRACE, &mut pipe, &mut capture).await;
+                stop(tree, CANCEL_GRACE, &mut pipe, &mut sink).await;
             }
         }
         Ending::TimedOut | Ending::TooMuchOutput | Ending::Cancelled | Ending::Lost(_) => {
             if let Some(tree) = &mut tree {
-                stop(tree, ending.grace(), &mut pipe, &mut capture).await;
+                stop(tree, ending.grace(), &mut pipe, &mut sink).await;
             }
-            pipe.drain(&mut capture).await;
+            pipe.drain(&mut sink).await;
             tokio::time::timeout(REAP_WAIT, child.wait()).await.ok();
         }
     }
-    Ok(Finished { ending, capture, directory, left_processes })
+    Ok(Finished { ending, sink, directory, left_processes })
 }
 
-fn start(
-    job: &Job<'_>,
-    mark: &CallMark,
-    cwd_file: &Path,
-) -> Result<(io::PipeReader, Child), StartCommandError> {
+fn start(job: &Job<'_>, cwd_file: &Path) -> Result<(io::PipeReader, Child), StartCommandError> {
     let shell = &job.config.shell;
-    match try_start(job, mark, cwd_file, shell) {
+    match try_start(job, cwd_file, shell) {
         Err(StartCommandError::Shell { source, .. })
             if source.kind() == io::ErrorKind::NotFound =>
         {
-            try_start(job, mark, cwd_file, Path::new(FALLBACK_SHELL))
+            try_start(job, cwd_file, Path::new(FALLBACK_SHELL))
         }
         outcome => outcome,
     }
@@ -165,7 +171,6 @@ fn start(
 
 fn try_start(
     job: &Job<'_>,
-    mark: &CallMark,
     cwd_file: &Path,
     shell: &Path,
 ) -> Result<(io::PipeReader, Child), StartCommandError> {
@@ -186,7 +191,7 @@ fn try_start(
         .current_dir(job.directory)
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
-        .env(MARK, mark.value(outer))
+        .env(MARK, job.mark.value(outer))
         .stdin(Stdio::null())
         .stdout(writer)
         .stderr(second_writer)
@@ -201,12 +206,7 @@ fn try_start(
 }
 
 /// Takes in output until the shell ends or has to.
-async fn follow(
-    job: &Job<'_>,
-    child: &mut Child,
-    pipe: &mut Pipe,
-    capture: &mut Capture,
-) -> Ending {
+async fn follow(job: &Job<'_>, child: &mut Child, pipe: &mut Pipe, sink: &mut impl Sink) -> Ending {
     let mut deadline = pin!(tokio::time::sleep(job.timeout));
     loop {
         tokio::select! {
@@ -215,8 +215,8 @@ async fn follow(
             () = &mut deadline => return Ending::TimedOut,
             status = child.wait() => return status.map_or_else(Ending::Lost, Ending::Exited),
             () = pipe.readable_piece(), if pipe.open => {
-                pipe.pass_on(capture).await;
-                if capture.is_over_limit() {
+                pipe.pass_on(sink).await;
+                if sink.is_over_limit() {
                     return Ending::TooMuchOutput;
                 }
             }
@@ -225,15 +225,15 @@ async fn follow(
 }
 
 /// Stops the tree while still taking in output, since a process that cannot write cannot end.
-async fn stop(tree: &mut Tree, grace: Duration, pipe: &mut Pipe, capture: &mut Capture) {
+async fn stop(tree: &mut Tree, grace: Duration, pipe: &mut Pipe, sink: &mut impl Sink) {
     let mut stopping = pin!(tree.stop(grace));
     loop {
         tokio::select! {
             biased;
             () = &mut stopping => return,
             () = pipe.readable_piece(), if pipe.open => {
-                if !capture.is_over_limit() {
-                    pipe.pass_on(capture).await;
+                if !sink.is_over_limit() {
+                    pipe.pass_on(sink).await;
                 }
             }
         }
@@ -263,19 +263,19 @@ impl Pipe {
         self.open = self.filled > 0;
     }
 
-    async fn pass_on(&mut self, capture: &mut Capture) {
+    async fn pass_on(&mut self, sink: &mut impl Sink) {
         let filled = std::mem::take(&mut self.filled);
-        capture.push(&self.buffer[..filled]).await;
+        sink.push(&self.buffer[..filled]).await;
     }
 
     /// Takes in what is left, as long as it comes at once.
-    async fn drain(&mut self, capture: &mut Capture) {
+    async fn drain(&mut self, sink: &mut impl Sink) {
         let deadline = Instant::now() + PIPE_GRACE;
-        while self.open && !capture.is_over_limit() {
+        while self.open && !sink.is_over_limit() {
             if timeout_at(deadline, self.readable_piece()).await.is_err() {
                 break;
             }
-            self.pass_on(capture).await;
+            self.pass_on(sink).await;
         }
     }
 }

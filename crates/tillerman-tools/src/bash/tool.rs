@@ -10,9 +10,12 @@ use tillerman_ports::{Tool, ToolCall};
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
+use super::background;
+use super::capture::Capture;
 use super::directory::{carry_over, starting_directory};
 use super::report::{Circumstances, outcome};
 use super::run::{Job, StartCommandError, run};
+use super::tree::CallMark;
 use crate::blocking::interrupted;
 use crate::config::ToolLimits;
 use crate::input::Fields;
@@ -34,9 +37,13 @@ impl Bash {
     }
 }
 
-struct Params {
-    command: String,
-    timeout: Option<Duration>,
+/// What the model asked for.
+#[derive(Debug)]
+pub(super) struct Params {
+    pub(super) command: String,
+    pub(super) description: Option<String>,
+    pub(super) timeout: Option<Duration>,
+    in_background: bool,
 }
 
 impl Params {
@@ -55,16 +62,14 @@ impl Params {
                 "command is too long for one argument. Write it to a file with Write and run that.",
             );
         }
-        fields.optional_text("description")?;
         fields.optional_flag("dangerouslyDisableSandbox")?;
-        if fields.optional_flag("run_in_background")? == Some(true) {
-            return refuse(
-                "run_in_background is not available in this version, so the command was not run. \
-                 Run it in the foreground, with a timeout that fits.",
-            );
-        }
         let timeout = fields.optional_whole("timeout")?.filter(|timeout| *timeout > 0);
-        Ok(Self { command: command.to_owned(), timeout: timeout.map(Duration::from_millis) })
+        Ok(Self {
+            command: command.to_owned(),
+            description: fields.optional_text("description")?.map(str::to_owned),
+            timeout: timeout.map(Duration::from_millis),
+            in_background: fields.optional_flag("run_in_background")?.unwrap_or(false),
+        })
     }
 }
 
@@ -81,8 +86,12 @@ impl Tool for Bash {
                     "timeout": {
                         "type": "integer",
                         "minimum": 1,
-                        "maximum": limits.max_timeout.as_millis() as u64,
-                        "description": "How many milliseconds the command may take.",
+                        "maximum": limits.max_background_timeout.as_millis() as u64,
+                        "description": format!(
+                            "How many milliseconds the command may take, at most {} unless it \
+                             runs in the background.",
+                            limits.max_timeout.as_millis()
+                        ),
                     },
                     "description": {
                         "type": "string",
@@ -90,7 +99,7 @@ impl Tool for Bash {
                     },
                     "run_in_background": {
                         "type": "boolean",
-                        "description": "Not available in this version; leave it out.",
+                        "description": "Return at once and let the command go on.",
                     },
                     "dangerouslyDisableSandbox": {
                         "type": "boolean",
@@ -112,7 +121,11 @@ impl Tool for Bash {
         let session = Arc::clone(&self.session);
         Box::pin(async move {
             let params = Params::parse(&call.input).map_err(ToolFailure::new)?;
-            bash(&session, &params, &call.cancel).await
+            if params.in_background {
+                background::start(&session, &params, &call)
+            } else {
+                bash(&session, &params, &call.cancel).await
+            }
         })
     }
 }
@@ -125,8 +138,12 @@ async fn bash(session: &Session, params: &Params, cancel: &CancellationToken) ->
     let directory = starting_directory(session)?;
     let limits = config.limits;
     let timeout = params.timeout.unwrap_or(limits.default_timeout).min(limits.max_timeout);
-    let job = Job { config, command: &params.command, directory: &directory, timeout, cancel };
-    let finished = run(job).await.map_err(|error| not_started(&error))?;
+    let mark = CallMark::new();
+    let output = config.scratch_directory.join(format!("bash-{}.txt", mark.as_str()));
+    let capture = Capture::new(limits, output);
+    let job =
+        Job { mark, config, command: &params.command, directory: &directory, timeout, cancel };
+    let finished = run(job, capture).await.map_err(|error| not_started(&error))?;
     let mut notes = Vec::new();
     if finished.left_processes {
         notes.push(
@@ -135,12 +152,16 @@ async fn bash(session: &Session, params: &Params, cancel: &CancellationToken) ->
     }
     notes.extend(carry_over(session, &directory, finished.directory.as_deref()));
     let circumstances = Circumstances { command: &params.command, timeout, limits, notes };
-    outcome(finished.ending, finished.capture, circumstances).await
+    outcome(finished.ending, finished.sink, circumstances).await
 }
 
 fn not_started(error: &StartCommandError) -> ToolFailure {
+    ToolFailure::new(why_not_started(error))
+}
+
+pub(super) fn why_not_started(error: &StartCommandError) -> String {
     let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
-    ToolFailure::new(format!("The command was not run: {error}{source}."))
+    format!("The command was not run: {error}{source}.")
 }
 
 fn description(limits: &ToolLimits) -> String {
@@ -149,9 +170,11 @@ fn description(limits: &ToolLimits) -> String {
          shell of its own: the directory carries over to the next call while it stays inside the \
          working directories, variables do not. There is no input and no terminal, so use options \
          that ask nothing. A command is stopped after {} seconds unless timeout says otherwise (at \
-         most {} seconds), and what it leaves running is stopped when it ends. Long output is \
-         shortened and saved to a file. Quote paths with spaces. To read and change files prefer \
-         Read, Edit and Write.",
+         most {} seconds), and what it leaves running is stopped when it ends. For servers, watchers \
+         and other long work set run_in_background: the call returns at once with a task id, you are \
+         told when the command ends, TaskOutput shows what it has printed and TaskStop ends it. Long \
+         output is shortened and saved to a file. Quote paths with spaces. To find, read and change \
+         files prefer Glob, Grep, Read, Edit and Write.",
         limits.default_timeout.as_secs(),
         limits.max_timeout.as_secs()
     )

@@ -1,6 +1,10 @@
-//! The tool that changes parts of files.
+//! The tools that change parts of files.
 
+mod multiple;
+mod replacement;
+mod subject;
 mod substitute;
 mod tool;
 
+pub(crate) use multiple::MultiEdit;
 pub(crate) use tool::Edit;

@@ -7,6 +7,7 @@ use crate::files::{Hunk, patch};
 /// Frames end at 1 MiB; the rest of the line needs room too.
 const STRUCTURED_BYTES: usize = 600_000;
 const CUT_CHARS: usize = 100_000;
+const CUT: [&str; 5] = ["content", "oldString", "newString", "new_source", "old_source"];
 
 /// A file before and after.
 #[derive(Debug)]
@@ -41,10 +42,17 @@ impl Change {
 /// them, until a frame can carry it.
 pub(crate) fn bounded(value: Value) -> Value {
     let Value::Object(mut object) = value else { return value };
-    let reductions: [fn(&mut Map<String, Value>); 3] = [
-        |object| set(object, "originalFile", Value::Null),
-        |object| set(object, "structuredPatch", Value::Array(Vec::new())),
-        |object| ["content", "oldString", "newString"].iter().for_each(|name| cut(object, name)),
+    let reductions: [fn(&mut Map<String, Value>); 4] = [
+        |object| {
+            set(object, "originalFile", Value::Null);
+            set(object, "original_file", Value::from(""));
+        },
+        |object| {
+            set(object, "structuredPatch", Value::Array(Vec::new()));
+            set(object, "updated_file", Value::from(""));
+        },
+        |object| CUT.iter().for_each(|name| cut(object, name)),
+        |object| set(object, "edits", Value::Array(Vec::new())),
     ];
     for reduce in reductions {
         if size(&object) <= STRUCTURED_BYTES {

@@ -7,9 +7,9 @@ use std::path::{Component, Path, PathBuf};
 const MOST_LINKS: usize = 40;
 
 /// Refuses paths that cannot mean what they seem to.
-pub(crate) fn check_path(tool: &str, path: &str) -> Result<(), String> {
+pub(crate) fn check_path(tool: &str, field: &str, path: &str) -> Result<(), String> {
     let wrong = if path.trim().is_empty() {
-        "is empty; give the absolute path of a file"
+        "is empty; give an absolute path"
     } else if path.contains('\0') {
         "contains a NUL character, which no path can"
     } else if path == "~" || path.starts_with("~/") {
@@ -17,7 +17,7 @@ pub(crate) fn check_path(tool: &str, path: &str) -> Result<(), String> {
     } else {
         return Ok(());
     };
-    Err(format!("{tool}: file_path {wrong}."))
+    Err(format!("{tool}: {field} {wrong}."))
 }
 
 /// The path from the root; relative ones start in the session's directory.

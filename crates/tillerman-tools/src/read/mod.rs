@@ -1,6 +1,7 @@
 //! The tool that shows files.
 
-mod picture;
+mod pdf;
+pub(crate) mod picture;
 mod scan;
 mod tool;
 

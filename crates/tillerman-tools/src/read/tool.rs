@@ -13,23 +13,25 @@ use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolOutput, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
-use super::picture;
 use super::scan::{LINE_CHARS, Scan, scan};
+use super::{pdf, picture};
 use crate::blocking::off_thread;
 use crate::files::{Fingerprint, absolute, check_path, open_regular};
 use crate::input::Fields;
+use crate::notebook;
 use crate::session::Session;
 
 const NAME: &str = "Read";
 const DEFAULT_LINES: u64 = 2_000;
 const HEAD_BYTES: u64 = 8 * 1024;
-const PICTURE_BYTES: u64 = 64 << 20;
+const WHOLE_BYTES: u64 = 64 << 20;
 
 const DESCRIPTION: &str = "\
-Shows a file: text with a line number and a tab before every line, or a picture (PNG, JPEG, GIF, \
-WebP). Up to 2000 lines are shown from the beginning; lines beyond 2000 characters are cut. For \
-longer files pass offset and limit to read on. Directories and PDF files cannot be read; list \
-directories with Bash.";
+Shows a file: text with a line number and a tab before every line, a picture (PNG, JPEG, GIF, WebP), \
+the cells of a Jupyter notebook, or the text of a PDF file. Up to 2000 lines are shown from the \
+beginning; lines beyond 2000 characters are cut. For longer files pass offset and limit to read on; \
+for notebooks they count cells. For PDF files of more than 10 pages pass pages. Directories cannot \
+be read; find files with Glob.";
 
 /// Shows files.
 #[derive(Debug)]
@@ -47,21 +49,22 @@ struct Params {
     file_path: String,
     offset: u64,
     limit: Option<u64>,
+    pages: Option<String>,
 }
 
 impl Params {
     fn parse(input: &Value) -> Result<Self, String> {
         let fields = Fields::of(NAME, input)?;
         let file_path = fields.required_text("file_path", "the absolute path of the file")?;
-        check_path(NAME, file_path)?;
+        check_path(NAME, "file_path", file_path)?;
         let limit = fields.optional_whole("limit")?;
         if limit == Some(0) {
             return Err(format!("{NAME}: limit must be at least 1."));
         }
-        // Page ranges only concern PDF files, which are refused with a better explanation.
-        fields.optional_text("pages")?;
+        let pages = fields.optional_text("pages")?.filter(|pages| !pages.trim().is_empty());
         let offset = fields.optional_whole("offset")?.unwrap_or(1).max(1);
-        Ok(Self { file_path: file_path.to_owned(), offset, limit })
+        let pages = pages.map(str::to_owned);
+        Ok(Self { file_path: file_path.to_owned(), offset, limit, pages })
     }
 }
 
@@ -84,7 +87,10 @@ impl Tool for Read {
                         "minimum": 1,
                         "description": "How many lines to show; 2000 unless given.",
                     },
-                    "pages": {"type": "string", "description": "Page range of a PDF file."},
+                    "pages": {
+                        "type": "string",
+                        "description": "Pages of a PDF file: \"3\" or \"1-5\", at most 20.",
+                    },
                 },
                 "required": ["file_path"],
                 "additionalProperties": false,
@@ -110,6 +116,7 @@ impl Tool for Read {
 enum Kind {
     Text,
     Picture(ImageFormat),
+    Notebook,
     Pdf,
     Binary,
 }
@@ -131,13 +138,8 @@ fn read(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolO
             (show_text(&path, params, &scan), scan.fingerprint)
         }
         Kind::Picture(format) => show_picture(&path, format, head, &mut file)?,
-        Kind::Pdf => {
-            return Err(ToolFailure::new(format!(
-                "{} is a PDF file. This version cannot show PDF files. \
-                 Turn it into text with Bash, for example pdftotext, if that is installed.",
-                path.display()
-            )));
-        }
+        Kind::Notebook => show_notebook(&path, params, &rest(&path, head, &mut file)?)?,
+        Kind::Pdf => show_pdf(&path, params, &rest(&path, head, &mut file)?, cancel)?,
         Kind::Binary => {
             return Err(ToolFailure::new(format!(
                 "{} holds binary data, not text, so it is not shown. Look at it with Bash: \
@@ -164,6 +166,9 @@ fn kind(path: &Path, head: &[u8]) -> Kind {
     if named_picture && let Some(format) = picture::sniff(head) {
         return Kind::Picture(format);
     }
+    if extension.is_some_and(|extension| extension == "ipynb") {
+        return Kind::Notebook;
+    }
     let strange = |byte: &&u8| matches!(byte, 0..=7 | 14..=26 | 28..=31);
     let strange = head.iter().filter(strange).count();
     if head.contains(&0) && strange * 10 > head.len() * 3 { Kind::Binary } else { Kind::Text }
@@ -186,7 +191,7 @@ fn show_text(path: &Path, params: &Params, scan: &Scan) -> ToolOutput {
         file["truncatedByTokenCap"] = json!(true);
     }
     let structured = json!({"type": "text", "file": file});
-    ToolOutput { content: Content::Text(parts.join("\n")), structured: Some(structured) }
+    ToolOutput::new(Content::Text(parts.join("\n")), Some(structured))
 }
 
 fn notes(params: &Params, scan: &Scan) -> Vec<String> {
@@ -220,6 +225,67 @@ fn notes(params: &Params, scan: &Scan) -> Vec<String> {
     notes
 }
 
+/// A file that has to be in memory whole.
+fn rest(path: &Path, head: Vec<u8>, file: &mut File) -> Result<Vec<u8>, ToolFailure> {
+    let mut bytes = head;
+    let read = file.take(WHOLE_BYTES).read_to_end(&mut bytes);
+    match read {
+        Ok(_) if bytes.len() as u64 > WHOLE_BYTES => Err(ToolFailure::new(format!(
+            "{} is larger than {} MiB, too large to be shown.",
+            path.display(),
+            WHOLE_BYTES >> 20
+        ))),
+        Ok(_) => Ok(bytes),
+        Err(error) => {
+            Err(ToolFailure::new(format!("{} could not be read: {error}.", path.display())))
+        }
+    }
+}
+
+fn show_notebook(
+    path: &Path,
+    params: &Params,
+    bytes: &[u8],
+) -> Result<(ToolOutput, Fingerprint), ToolFailure> {
+    let shown = notebook::show(&String::from_utf8_lossy(bytes), params.offset, params.limit)
+        .map_err(|error| {
+            ToolFailure::new(format!(
+                "The notebook {} cannot be shown: {error}. Look at its text with Bash.",
+                path.display()
+            ))
+        })?;
+    let structured = json!({
+        "type": "notebook",
+        "file": {"filePath": path.to_string_lossy(), "cells": shown.cells},
+    });
+    let output = ToolOutput::new(Content::Blocks(shown.blocks), Some(structured));
+    Ok((output, Fingerprint::of(bytes)))
+}
+
+fn show_pdf(
+    path: &Path,
+    params: &Params,
+    bytes: &[u8],
+    cancel: &CancellationToken,
+) -> Result<(ToolOutput, Fingerprint), ToolFailure> {
+    let shown = pdf::show(bytes, params.pages.as_deref(), cancel).map_err(|error| {
+        ToolFailure::new(format!("The PDF file {} cannot be shown: {error}.", path.display()))
+    })?;
+    let lines = shown.text.lines().count();
+    let structured = json!({
+        "type": "text",
+        "file": {
+            "filePath": path.to_string_lossy(),
+            "content": shown.text,
+            "numLines": lines,
+            "startLine": 1,
+            "totalLines": lines,
+        },
+    });
+    let output = ToolOutput::new(Content::Text(shown.text), Some(structured));
+    Ok((output, Fingerprint::of(bytes)))
+}
+
 fn show_picture(
     path: &Path,
     format: ImageFormat,
@@ -229,11 +295,7 @@ fn show_picture(
     let fail = |why: String| {
         ToolFailure::new(format!("The picture {} cannot be shown: {why}.", path.display()))
     };
-    let mut bytes = head;
-    file.take(PICTURE_BYTES).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
-    if bytes.len() as u64 > PICTURE_BYTES {
-        return Err(fail(format!("it is larger than {} MiB", PICTURE_BYTES >> 20)));
-    }
+    let bytes = rest(path, head, file)?;
     let picture = picture::prepare(&bytes, format).map_err(|error| fail(error.to_string()))?;
     let source =
         json!({"type": "base64", "media_type": picture.media_type, "data": picture.base64});
@@ -258,6 +320,6 @@ fn show_picture(
             },
         },
     });
-    let output = ToolOutput { content: Content::Blocks(blocks), structured: Some(structured) };
+    let output = ToolOutput::new(Content::Blocks(blocks), Some(structured));
     Ok((output, Fingerprint::of(&bytes)))
 }

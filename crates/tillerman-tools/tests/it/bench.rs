@@ -1,22 +1,51 @@
 //! A session's tools in a directory of their own.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tillerman_ports::{Tool, ToolCall};
+use tillerman_ports::{BackgroundTask, TaskDesk, TaskRefused, Tool, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::tool::{ToolOutcome, ToolOutput};
-use tillerman_tools::{ToolConfig, ToolLimits, session_tools};
+use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
 use tokio_util::sync::CancellationToken;
 
 /// The tools of one session, its directory and its scratch directory.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) desk: Arc<Desk>,
     root: TempDir,
+}
+
+/// A desk that keeps what it takes until somebody asks for it.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    taken: Mutex<Vec<BackgroundTask>>,
+    full: bool,
+}
+
+impl Desk {
+    /// The task taken last.
+    pub(crate) fn last(&self) -> BackgroundTask {
+        self.taken.lock().unwrap().pop().expect("a task was handed over")
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.taken.lock().unwrap().is_empty()
+    }
+}
+
+impl TaskDesk for Desk {
+    fn take(&self, task: BackgroundTask) -> Result<(), TaskRefused> {
+        if self.full {
+            return Err(TaskRefused);
+        }
+        self.taken.lock().unwrap().push(task);
+        Ok(())
+    }
 }
 
 impl Bench {
@@ -38,9 +67,16 @@ impl Bench {
             environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
             shell: "/bin/bash".into(),
             limits: ToolLimits::default(),
+            audience: Audience::Present,
+            web: WebConfig::default(),
         };
         adjust(&mut config);
-        Self { tools: session_tools(config), root }
+        Self { tools: session_tools(config), desk: Arc::default(), root }
+    }
+
+    /// A session that takes no more tasks.
+    pub(crate) fn without_room() -> Self {
+        Self { desk: Arc::new(Desk { full: true, ..Desk::default() }), ..Self::new() }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -53,6 +89,7 @@ impl Bench {
 
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
         path
     }
@@ -76,7 +113,8 @@ impl Bench {
         cancel: CancellationToken,
     ) -> ToolOutcome {
         let tool_use_id = ToolUseId::new("toolu_test");
-        self.tool(name).call(ToolCall { tool_use_id, input, cancel }).await
+        let tasks = Arc::clone(&self.desk) as Arc<dyn TaskDesk>;
+        self.tool(name).call(ToolCall { tool_use_id, input, cancel, tasks }).await
     }
 
     pub(crate) async fn read(&self, path: &Path) -> String {

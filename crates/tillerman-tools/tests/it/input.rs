@@ -1,13 +1,14 @@
 //! Inputs are checked, and what is wrong is named.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tillerman_protocol::tool::Access;
+use tillerman_tools::{Audience, SearchSource};
 
 use crate::bench::Bench;
 
 #[test]
 fn wrong_inputs_are_refused_with_the_name_of_the_field() {
-    let bench = Bench::new();
+    let bench = with_everything();
     let cases = [
         ("Read", json!({"wrong": 1}), "file_path is required"),
         ("Read", json!({"file_path": 7}), "file_path must be a string"),
@@ -38,11 +39,61 @@ fn wrong_inputs_are_refused_with_the_name_of_the_field() {
         ("Bash", json!({"command": " "}), "command is empty"),
         ("Bash", json!({"command": "ls", "timeout": "1s"}), "timeout must be a whole number"),
         ("Bash", json!({"command": "x".repeat(200_000)}), "command is too long"),
+        ("Bash", json!({"command": "ls", "run_in_background": 1}), "run_in_background must be"),
+        ("MultiEdit", json!({"file_path": "/a"}), "edits is required"),
+        ("MultiEdit", json!({"file_path": "/a", "edits": []}), "edits must hold"),
         (
-            "Bash",
-            json!({"command": "ls", "run_in_background": true}),
-            "run_in_background is not available",
+            "MultiEdit",
+            json!({"file_path": "/a", "edits": [{"old_string": "x"}]}),
+            "edits[0].new_string is required",
         ),
+        (
+            "MultiEdit",
+            json!({"file_path": "/a", "edits": [{"old_string": "x", "new_string": "x"}]}),
+            "edits[0]: old_string and new_string are the same",
+        ),
+        ("NotebookEdit", json!({"new_source": "x"}), "notebook_path is required"),
+        ("NotebookEdit", json!({"notebook_path": "/a", "new_source": ""}), "cell_id is required"),
+        (
+            "NotebookEdit",
+            json!({"notebook_path": "/a", "new_source": "", "edit_mode": "insert"}),
+            "cell_type is required to insert",
+        ),
+        (
+            "NotebookEdit",
+            json!({"notebook_path": "/a", "new_source": "", "edit_mode": "move"}),
+            "edit_mode must be one of replace, insert, delete",
+        ),
+        ("Glob", json!({}), "pattern is required"),
+        ("Glob", json!({"pattern": " "}), "pattern is empty"),
+        ("Glob", json!({"pattern": "../*"}), "pattern contains \"..\""),
+        ("Glob", json!({"pattern": "*", "path": "~/x"}), "path starts with ~"),
+        ("Grep", json!({}), "pattern is required"),
+        ("Grep", json!({"pattern": "x", "output_mode": "all"}), "output_mode must be one of"),
+        ("Grep", json!({"pattern": "x", "-A": "2"}), "-A must be a whole number"),
+        ("TaskOutput", json!({}), "task_id is required"),
+        ("TaskStop", json!({}), "task_id is required"),
+        ("TodoWrite", json!({}), "todos is required"),
+        ("TodoWrite", json!({"todos": "x"}), "todos must be an array"),
+        ("TodoWrite", json!({"todos": ["x"]}), "todos[0] must be an object"),
+        ("TodoWrite", json!({"todos": [{"content": "x"}]}), "todos[0].status is required"),
+        (
+            "TodoWrite",
+            json!({"todos": [{"content": "x", "status": "done"}]}),
+            "todos[0].status must be one of pending, in_progress, completed",
+        ),
+        ("WebFetch", json!({"prompt": "x"}), "url is required"),
+        ("WebFetch", json!({"url": "example.com", "prompt": "x"}), "the URL is not valid"),
+        ("WebFetch", json!({"url": "file:///etc/passwd", "prompt": "x"}), "only http and https"),
+        ("WebFetch", json!({"url": "https://a:b@example.com"}), "user name or password"),
+        ("WebSearch", json!({"query": "x"}), "query must have at least two"),
+        (
+            "WebSearch",
+            json!({"query": "rust", "allowed_domains": ["a.b"], "blocked_domains": ["c.d"]}),
+            "either allowed_domains or blocked_domains",
+        ),
+        ("AskUserQuestion", json!({"questions": []}), "one to four questions"),
+        ("ExitPlanMode", json!({}), "plan is required"),
     ];
     for (tool, input, message) in cases {
         let refusal = bench.tool(tool).check(&input).expect_err(message);
@@ -71,9 +122,15 @@ fn good_inputs_pass_also_with_unknown_fields_and_nulls() {
     }
 }
 
+fn with_everything() -> Bench {
+    Bench::with(|config| {
+        config.web.search = Some(SearchSource::Endpoint("https://s.example/?q={query}".to_owned()));
+    })
+}
+
 #[test]
-fn specs_describe_closed_objects_and_only_read_is_read_only() {
-    let bench = Bench::new();
+fn specs_describe_closed_objects_in_a_stable_order() {
+    let bench = with_everything();
     let mut names = Vec::new();
     for tool in &bench.tools {
         let spec = tool.spec();
@@ -84,16 +141,43 @@ fn specs_describe_closed_objects_and_only_read_is_read_only() {
             assert!(properties.contains_key(required.as_str().unwrap()));
         }
         assert!(properties.values().all(|property| property["description"].is_string()));
-        assert_eq!(spec.access == Access::ReadOnly, spec.name == "Read");
-        names.push(Value::from(spec.name));
+        names.push((spec.name, spec.access));
     }
-    assert_eq!(Value::from(names), json!(["Read", "Write", "Edit", "Bash"]));
+    let (looks, changes) = (Access::ReadOnly, Access::Mutating);
+    let expected = [
+        ("Read", looks),
+        ("Write", changes),
+        ("Edit", changes),
+        ("MultiEdit", changes),
+        ("NotebookEdit", changes),
+        ("Glob", looks),
+        ("Grep", looks),
+        ("Bash", changes),
+        ("TaskOutput", looks),
+        ("TaskStop", looks),
+        ("TodoWrite", looks),
+        ("WebFetch", changes),
+        ("WebSearch", changes),
+        ("AskUserQuestion", looks),
+        ("EnterPlanMode", looks),
+        ("ExitPlanMode", changes),
+    ];
+    assert_eq!(names, expected.map(|(name, access)| (name.to_owned(), access)));
+}
+
+#[test]
+fn tools_that_could_not_work_are_not_offered() {
+    let bench = Bench::with(|config| config.audience = Audience::Absent);
+    let offered = |name: &str| bench.tools.iter().any(|tool| tool.spec().name == name);
+    assert!(!offered("AskUserQuestion") && !offered("WebSearch") && offered("WebFetch"));
 }
 
 #[test]
 fn secrets_of_the_environment_do_not_show_in_debug_output() {
     let bench = Bench::with(|config| {
         config.environment.push(("TOKEN".into(), "hunter2".into()));
+        config.web.search =
+            Some(SearchSource::Endpoint("https://s.example/?key=hunter2&q={query}".to_owned()));
     });
     let shown = format!("{:?}", bench.tools);
     assert!(shown.contains("TOKEN") && !shown.contains("hunter2"));

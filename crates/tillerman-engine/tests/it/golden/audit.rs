@@ -18,6 +18,8 @@ pub(super) struct Audit {
     stored: HashSet<EntryId>,
     /// Work that was started and neither reported back nor was cancelled.
     open_work: BTreeSet<String>,
+    /// Tasks in the background; while there are any, a timer may run at rest.
+    tasks: usize,
     calls_shown: HashSet<ToolUseId>,
     results_shown: HashSet<ToolUseId>,
     /// Whether the model may have the last word of a request, because it paused.
@@ -51,6 +53,14 @@ impl Audit {
             Input::PermissionAnswered { ask, .. } => format!("{ask:?}"),
             Input::ToolEnded { call, .. } => format!("{call:?}"),
             Input::TimerFired { timer } => format!("{timer:?}"),
+            Input::TaskStarted(_) => {
+                self.tasks += 1;
+                return;
+            }
+            Input::TaskEnded { .. } => {
+                self.tasks -= 1;
+                return;
+            }
             _ => return,
         };
         self.open_work.remove(&done);
@@ -88,7 +98,7 @@ impl Audit {
     /// A session that rests or ended has nothing running, and its transcript says the same as its
     /// memory.
     pub(super) fn rested(&self, session: &Session) {
-        if session.activity() != Activity::Running {
+        if session.activity() != Activity::Running && self.tasks == 0 {
             assert!(self.open_work.is_empty(), "still open at rest: {:?}", self.open_work);
         }
         if session.activity() == Activity::Idle {

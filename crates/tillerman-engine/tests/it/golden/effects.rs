@@ -57,6 +57,7 @@ impl Renderer {
             Effect::Append(entry) => format!("append {}", entry_line(entry)),
             Effect::Sync(Sync::Begin) => "sync begin".to_owned(),
             Effect::Sync(Sync::Finish) => "sync finish".to_owned(),
+            Effect::Checkpoint { messages } => format!("checkpoint {}", messages.len()),
             Effect::CallModel { response, request } => {
                 let name = names.response(*response);
                 format!("call-model {name}{}", self.request(request))
@@ -88,6 +89,7 @@ impl Renderer {
                 format!("run {} {name} {input}", names.call(*call))
             }
             Effect::CancelTool { call } => format!("cancel-tool {}", names.call(*call)),
+            Effect::StopTask { task } => format!("stop-task {task}"),
             Effect::StartTimer { timer, after_ms } => {
                 format!("timer {} {}", names.timer(*timer), frames::delay(*after_ms))
             }

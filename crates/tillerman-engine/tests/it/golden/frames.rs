@@ -81,12 +81,26 @@ fn system(detail: &SystemDetail) -> String {
         SystemDetail::Notification { key, text, .. } => {
             format!("notification {key} {}", quoted(text))
         }
+        SystemDetail::TaskStarted(task) => {
+            format!("task_started {} {}", task.task_id, quoted(&task.description))
+        }
+        SystemDetail::TaskUpdated(task) => {
+            let status = task.patch.status.as_deref().unwrap_or_default();
+            format!("task_updated {} {status}", task.task_id)
+        }
+        SystemDetail::TaskNotification(task) => {
+            format!("task_notification {} {} {}", task.task_id, task.status, quoted(&task.summary))
+        }
+        SystemDetail::BackgroundTasksChanged { tasks } => {
+            let ids: Vec<&str> = tasks.iter().map(|task| task.task_id.as_str()).collect();
+            format!("background_tasks_changed [{}]", ids.join(" "))
+        }
         other => serde_json::to_string(other).unwrap(),
     }
 }
 
 fn result(frame: &ResultFrame) -> String {
-    let subtype = serde_json::to_value(frame.subtype).unwrap();
+    let subtype = serde_json::to_value(&frame.subtype).unwrap();
     let mut line = format!("result {}", subtype.as_str().unwrap_or_default());
     if frame.is_error {
         line.push_str(" failed");

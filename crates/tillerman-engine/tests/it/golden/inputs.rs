@@ -1,12 +1,13 @@
 //! From the `>` lines of a transcript to what a session hears.
 
 use serde_json::Value;
-use tillerman_engine::{HookOutcome, Input, Judgement, PermissionAnswer, Prompt};
-use tillerman_protocol::EntryId;
+use tillerman_engine::{HookOutcome, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::hook::{HookEvent, HookOutput};
 use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome, ToolOutput};
+use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use super::names::Names;
 use super::notation::Words;
@@ -48,6 +49,23 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
             let outcome = HookOutcome::merge(hook_outputs(words.json()));
             Input::HooksAnswered { run, outcome: Box::new(outcome) }
         }
+        "task-started" => Input::TaskStarted(Box::new(TaskStart {
+            id: TaskId::new(words.word()),
+            tool_use_id: ToolUseId::new("u1"),
+            kind: TaskKind::LocalBash,
+            description: words.text(),
+            output_file: "/tmp/out".to_owned(),
+        })),
+        "task-ended" => {
+            let task = TaskId::new(words.word());
+            let status = match words.word().as_str() {
+                "completed" => TaskStatus::Completed,
+                "failed" => TaskStatus::Failed,
+                "stopped" => TaskStatus::Stopped,
+                other => words.misread(other),
+            };
+            Input::TaskEnded { task, end: TaskEnd { status, summary: words.text() } }
+        }
         "timer" => Input::TimerFired { timer: names.timer_id(&words.word()) },
         "interrupt" => Input::Interrupted,
         "withdraw" => Input::PromptWithdrawn(EntryId::new(words.word())),
@@ -76,7 +94,7 @@ fn prompt(words: &mut Words) -> Prompt {
         None => serde_json::from_value(words.json()).expect("content blocks"),
     };
     let uuid = words.option("uuid").map(EntryId::new);
-    Prompt { content, uuid, wants_answer: !words.flag("quiet") }
+    Prompt { uuid, wants_answer: !words.flag("quiet"), ..Prompt::new(content) }
 }
 
 fn judgement(words: &mut Words) -> Judgement {
@@ -123,7 +141,7 @@ fn outcome(words: &mut Words) -> ToolOutcome {
                 Some(blocks) => serde_json::from_value(blocks).expect("content blocks"),
                 None => Content::Text(words.text()),
             };
-            Ok(ToolOutput { content, structured: None })
+            Ok(ToolOutput::new(content, None))
         }
         "err" => Err(ToolFailure::new(words.text())),
         other => words.misread(other),

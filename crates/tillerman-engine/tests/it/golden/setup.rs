@@ -36,6 +36,7 @@ pub(super) fn usual() -> SessionConfig {
         origin: Origin::default(),
         init: Init::default(),
         hooked: Vec::new(),
+        checkpoints: false,
     }
 }
 
@@ -50,6 +51,7 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
         "parallel" => config.limits.parallel_calls = words.number(),
         "fallback" => config.fallback_models = words.rest(),
         "approver" => config.has_approver = true,
+        "checkpoints" => config.checkpoints = true,
         "hooks" => config.hooked = hook_events(&mut words),
         "echo" => {
             config.echo = Echo {

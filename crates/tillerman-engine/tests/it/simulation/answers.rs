@@ -54,7 +54,7 @@ pub(super) fn tool(dice: &mut Dice, number: u64) -> ToolOutcome {
         75..85 => Content::Blocks(vec![Block::text(" "), Block::text(format!("block {number}"))]),
         _ => return Err(ToolFailure { message: message(dice), structured }),
     };
-    Ok(ToolOutput { content, structured })
+    Ok(ToolOutput::new(content, structured))
 }
 
 pub(super) fn hooks(dice: &mut Dice, event: HookEvent) -> HookOutcome {

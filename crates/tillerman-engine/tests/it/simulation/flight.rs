@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 use tillerman_engine::{AskId, CallId, HookRunId, ResponseId, TimerId};
+use tillerman_protocol::TaskId;
 use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::model::ModelEvent;
 
@@ -26,10 +27,29 @@ pub(super) struct Flight {
     pub(super) tools: BTreeMap<CallId, Patience>,
     pub(super) hooks: BTreeMap<HookRunId, HookEvent>,
     pub(super) timers: BTreeSet<TimerId>,
+    /// Work that tools left behind; it may go on while the session rests.
+    pub(super) tasks: BTreeMap<TaskId, Task>,
+}
+
+/// How a task goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    Works(Patience),
+    /// The session asked it to end, this often.
+    Stopped(u32),
+}
+
+impl Task {
+    pub(super) const fn stop(&mut self) {
+        *self = match self {
+            Self::Works(_) => Self::Stopped(1),
+            Self::Stopped(times) => Self::Stopped(*times + 1),
+        };
+    }
 }
 
 /// One piece of work that could report next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Ready {
     Response(ResponseId),
     Judgement(CallId),
@@ -37,6 +57,7 @@ pub(super) enum Ready {
     Tool(CallId),
     Hooks(HookRunId),
     Timer(TimerId),
+    Task(TaskId),
 }
 
 impl Flight {
@@ -53,17 +74,30 @@ impl Flight {
         ready.extend(tools.map(|(id, _)| Ready::Tool(*id)));
         ready.extend(self.hooks.keys().map(|id| Ready::Hooks(*id)));
         ready.extend(self.timers.iter().map(|id| Ready::Timer(*id)));
+        // Whoever closes the input has to see to it that tasks end.
+        let ends = |task: Task| task != Task::Works(Patience::NeverEnds);
+        let tasks = self.tasks.iter().filter(|(_, task)| ends(**task));
+        ready.extend(tasks.map(|(id, _)| Ready::Task(id.clone())));
         if ready.is_empty() { None } else { Some(dice.pick(&ready)) }
     }
 
     /// Judgements are not listed: they are computed, not waited for, and cannot be cancelled.
-    pub(super) fn check_empty(&self) -> Checked {
+    /// While tasks go on, a timer may run that ends them.
+    pub(super) fn check_idle(&self) -> Checked {
         let nothing = self.responses.is_empty()
             && self.asks.is_empty()
             && self.tools.is_empty()
             && self.hooks.is_empty()
-            && self.timers.is_empty();
+            && self.timers.len() <= usize::from(!self.tasks.is_empty());
         ensure(nothing, "nothing-runs-when-idle", || format!("{self:?}"))
+    }
+
+    /// Nothing outlives the session.
+    pub(super) fn check_ended(&self) -> Checked {
+        self.check_idle()?;
+        let stopped = self.tasks.values().all(|task| matches!(task, Task::Stopped(_)));
+        let nothing = self.timers.is_empty() && stopped;
+        ensure(nothing, "nothing-outlives-the-session", || format!("{self:?}"))
     }
 }
 

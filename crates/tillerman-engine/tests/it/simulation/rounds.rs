@@ -1,17 +1,21 @@
 //! Checks of rounds: every prompt is taken up once, every round has one result, the end is the end.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tillerman_engine::{Activity, Effect, Input, Prompt};
 use tillerman_protocol::EntryId;
 use tillerman_protocol::frame::{Frame, ResultFrame, SessionState, SystemDetail};
 use tillerman_protocol::hook::HookDetail;
+use tillerman_protocol::task::TaskStatus;
 use tillerman_protocol::transcript::Entry;
 
 use super::fault::{Checked, Fault, ensure};
 
 /// Every prompt of the simulation that is not blank begins like this.
 pub(super) const PROMPT: &str = "prompt#";
+
+/// The id of every task begins like this and ends with a dot.
+pub(super) const TASK: &str = "task.";
 
 /// Where a session stands, seen only through its effects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,12 +36,17 @@ pub(super) struct Rounds {
     taken: Vec<Prompt>,
     /// Prompts written down since the last result that want an answer.
     fresh: usize,
+    /// Prompts that joined the round since its newest request.
+    joined: usize,
+    /// The newest answer of hooks was to block.
+    blocked: bool,
     closed: bool,
     ended: bool,
     state: Option<SessionState>,
     lifecycle: HashMap<EntryId, String>,
     answered: HashSet<EntryId>,
-    pub(super) results: u64,
+    /// How often rounds ended in which way.
+    pub(super) endings: BTreeMap<String, u64>,
 }
 
 impl Rounds {
@@ -45,12 +54,13 @@ impl Rounds {
         match input {
             Input::Prompted(prompt) if !self.closed => self.pending.push(prompt.clone()),
             Input::PromptWithdrawn(uuid) => {
-                let before = self.pending.len();
                 self.pending.retain(|prompt| prompt.uuid.as_ref() != Some(uuid));
-                if self.pending.len() < before {
-                    self.lifecycle.remove(uuid);
-                }
             }
+            // A task that ends by itself is news for the model, whether or not anybody can prompt.
+            Input::TaskEnded { task, end } if end.status != TaskStatus::Stopped => {
+                self.pending.push(Prompt::text(task.as_str()));
+            }
+            Input::HooksAnswered { outcome, .. } => self.blocked = outcome.block.is_some(),
             Input::InputClosed => self.closed = true,
             _ => {}
         }
@@ -65,11 +75,17 @@ impl Rounds {
                 HookDetail::UserPromptSubmit { .. } => self.submit(),
                 _ => self.check_begun(effect),
             },
-            Effect::CallModel { .. }
-            | Effect::RunTool { .. }
-            | Effect::JudgeCall { .. }
-            | Effect::StartTimer { .. }
-            | Effect::AskPermission { .. } => self.check_begun(effect),
+            Effect::CallModel { .. } => {
+                let kept = self.blocked || self.taken.is_empty();
+                ensure(kept, "prompts-are-not-lost", || format!("{:?}", self.taken))?;
+                self.taken.clear();
+                self.joined = 0;
+                self.check_begun(effect)
+            }
+            Effect::RunTool { .. } | Effect::JudgeCall { .. } | Effect::AskPermission { .. } => {
+                self.check_begun(effect)
+            }
+            Effect::StartTimer { .. } if !self.closed => self.check_begun(effect),
             Effect::End => {
                 self.ended = true;
                 Ok(())
@@ -85,11 +101,16 @@ impl Rounds {
     fn append(&mut self, entry: &Entry) -> Checked {
         let Entry::User(entry) = entry else { return Ok(()) };
         let text = entry.message.content.plain_text();
-        let is_prompt = text.starts_with(PROMPT) || (!text.is_empty() && text.trim().is_empty());
-        if !is_prompt {
+        let blank = !text.is_empty() && text.trim().is_empty();
+        let news = entry.is_meta == Some(true) && text.contains(TASK);
+        if !text.starts_with(PROMPT) && !blank && !news {
             return Ok(());
         }
-        let find = |list: &[Prompt]| list.iter().position(|p| p.content.plain_text() == text);
+        let is_it = |prompt: &Prompt| {
+            let said = prompt.content.plain_text();
+            said == text || (news && text.contains(&said))
+        };
+        let find = |list: &[Prompt]| list.iter().position(is_it);
         let prompt = match (find(&self.pending), find(&self.taken)) {
             (Some(at), _) => self.pending.remove(at),
             (None, Some(at)) => self.taken.remove(at),
@@ -99,17 +120,24 @@ impl Rounds {
         };
         let named = prompt.uuid.is_none_or(|uuid| uuid == entry.link.uuid);
         self.fresh += usize::from(prompt.wants_answer);
+        self.joined += usize::from(self.phase == Phase::Begun);
         ensure(named, "prompts-keep-their-ids", || text)
     }
 
     fn submit(&mut self) -> Checked {
-        let idle = self.phase == Phase::Idle;
-        ensure(idle, "rounds-do-not-overlap", || "prompts are submitted inside a round".into())?;
-        let wanted = self.pending.iter().any(|prompt| prompt.wants_answer);
+        ensure(self.taken.is_empty(), "rounds-do-not-overlap", || format!("{:?}", self.taken))?;
+        // Inside a round this is the way to join it, also for prompts that want no answer.
+        let wanted = match self.phase {
+            Phase::Idle => self.pending.iter().any(|prompt| prompt.wants_answer),
+            Phase::Submitting => false,
+            Phase::Begun => !self.pending.is_empty(),
+        };
         ensure(wanted, "rounds-start-with-a-prompt", || "nobody wants an answer".to_owned())?;
         let until = self.pending.iter().position(is_command).unwrap_or(self.pending.len());
         self.taken.extend(self.pending.drain(..until));
-        self.phase = Phase::Submitting;
+        if self.phase == Phase::Idle {
+            self.phase = Phase::Submitting;
+        }
         Ok(())
     }
 
@@ -128,7 +156,7 @@ impl Rounds {
                 let before = self.lifecycle.insert(frame.command_uuid.clone(), frame.state.clone());
                 let fine = match frame.state.as_str() {
                     "queued" => before.is_none(),
-                    "started" => before.as_deref() == Some("queued"),
+                    "started" | "cancelled" => before.as_deref() == Some("queued"),
                     "completed" => matches!(before.as_deref(), Some("queued" | "started")),
                     _ => false,
                 };
@@ -159,13 +187,17 @@ impl Rounds {
         ensure(self.taken.is_empty() || may_drop, "prompts-are-not-lost", || {
             format!("{:?} when the round ended as {reason}", self.taken)
         })?;
+        let limit = matches!(reason, "max_turns" | "max_budget");
+        ensure(self.joined == 0 || !limit, "no-round-joins-what-it-cannot-answer", || {
+            format!("{} prompts joined a round that ended as {reason}", self.joined)
+        })?;
         for uuid in &result.user_message_uuids {
             let first = self.answered.insert(uuid.clone());
             ensure(first, "prompts-are-answered-once", || uuid.to_string())?;
         }
         self.taken.clear();
-        (self.phase, self.fresh) = (Phase::Idle, 0);
-        self.results += 1;
+        (self.phase, self.fresh, self.joined) = (Phase::Idle, 0, 0);
+        *self.endings.entry(reason.to_owned()).or_default() += 1;
         Ok(())
     }
 
@@ -191,7 +223,8 @@ impl Rounds {
                 ensure(waits.is_none(), "prompts-are-not-lost", || format!("{waits:?} waits"))?;
                 let told = self.state.is_none_or(|state| state == SessionState::Idle);
                 ensure(told, "states-are-told", || format!("{:?} when idle", self.state))?;
-                let unfinished = self.lifecycle.iter().find(|(_, state)| *state != "completed");
+                let is_over = |state: &str| matches!(state, "completed" | "cancelled");
+                let unfinished = self.lifecycle.iter().find(|(_, state)| !is_over(state));
                 ensure(unfinished.is_none(), "lifecycles-end", || format!("{unfinished:?}"))?;
             }
         }

@@ -1,5 +1,6 @@
 //! One simulated session from its first prompt to its end, through crashes and resumes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tillerman_engine::{Activity, Effect, Input, Restored, Session};
@@ -13,18 +14,21 @@ use super::world::{Move, World};
 const MOST_CLOSING_STEPS: u32 = 600;
 
 /// What a simulated session amounted to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) steps: u64,
-    pub(super) results: u64,
-    pub(super) crashes: u64,
+    pub(super) restarts: u64,
+    /// How often rounds ended in which way.
+    pub(super) endings: BTreeMap<String, u64>,
 }
 
 impl Tally {
-    pub(super) const fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.steps += other.steps;
-        self.results += other.results;
-        self.crashes += other.crashes;
+        self.restarts += other.restarts;
+        for (reason, count) in &other.endings {
+            *self.endings.entry(reason.clone()).or_default() += count;
+        }
     }
 }
 
@@ -60,7 +64,7 @@ impl Runner {
             let step = run.tally.steps;
             Fault { check, detail: format!("seed {seed}, step {step}: [{check}] {detail}") }
         })?;
-        run.tally.results = run.watch.results();
+        run.tally.endings = run.watch.endings();
         Ok(run.tally)
     }
 }
@@ -77,7 +81,7 @@ impl Run {
             if !again {
                 return Ok(());
             }
-            self.tally.crashes += 1;
+            self.tally.restarts += 1;
             self.world.crash();
             restored = self.watch.restart()?;
         }

@@ -14,9 +14,25 @@ use super::dice::Dice;
 pub(super) struct Writer {
     serial: u64,
     used_calls: Vec<String>,
+    /// The id of every response, for providers that do not tell them apart.
+    constant_id: Option<&'static str>,
 }
 
 impl Writer {
+    pub(super) fn new(seed: u64) -> Self {
+        let constant_id = match seed % 16 {
+            2 => Some(""),
+            5 => Some("msg_same"),
+            _ => None,
+        };
+        Self { constant_id, ..Self::default() }
+    }
+
+    fn start(&mut self, usage: Usage) -> StreamEvent {
+        let number = self.number();
+        start(self.constant_id.map_or_else(|| format!("msg_{number}"), str::to_owned), usage)
+    }
+
     pub(super) const fn number(&mut self) -> u64 {
         self.serial += 1;
         self.serial
@@ -32,7 +48,7 @@ impl Writer {
 
     /// An answer that ends the round: one text.
     pub(super) fn plain(&mut self) -> VecDeque<ModelEvent> {
-        let mut events = vec![start(self.number(), Usage::default())];
+        let mut events = vec![self.start(Usage::default())];
         let text = format!("closing words {}", self.number());
         events.extend(text_block(0, &text, &mut Dice::new(0)));
         events.extend(ending(Some("end_turn"), Usage::default()));
@@ -44,7 +60,7 @@ impl Writer {
         if dice.chance(12) {
             return VecDeque::from([ModelEvent::Failed(failure(dice))]);
         }
-        let mut events = vec![start(self.number(), usage(dice))];
+        let mut events = vec![self.start(usage(dice))];
         let mut calls = false;
         let blocks = dice.below(5);
         let mut index = 0;
@@ -186,8 +202,8 @@ fn usage(dice: &mut Dice) -> Usage {
     }
 }
 
-fn start(number: u64, usage: Usage) -> StreamEvent {
-    let (id, model) = (format!("msg_{number}"), "sim-answers".to_owned());
+fn start(id: String, usage: Usage) -> StreamEvent {
+    let model = "sim-answers".to_owned();
     StreamEvent::MessageStart { message: MessageHead { id, model, usage, ..Default::default() } }
 }
 
@@ -241,7 +257,7 @@ fn halves(text: &str, dice: &mut Dice) -> Vec<String> {
 /// An event that cannot stand where it is put, or that nobody knows.
 fn nonsense(dice: &mut Dice) -> StreamEvent {
     match dice.below(7) {
-        0 => start(0, Usage::default()),
+        0 => start("msg_astray".to_owned(), Usage::default()),
         1 => StreamEvent::ContentBlockStop { index: 77 },
         2 => growth(78, Delta::TextDelta { text: "astray".to_owned() }),
         3 => StreamEvent::MessageStop,

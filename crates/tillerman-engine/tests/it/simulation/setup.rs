@@ -84,16 +84,17 @@ impl Stage {
             origin: Origin { cwd: "here".to_owned(), ..Origin::default() },
             init: Init::default(),
             hooked: hooked(dice),
+            checkpoints: dice.chance(30),
         }
     }
 }
 
 fn limits(dice: &mut Dice) -> Limits {
     #[expect(clippy::cast_precision_loss, reason = "the number is small")]
-    let budget = dice.below(100) as f64 / 100.0;
+    let budget = dice.below(200) as f64 / 100.0;
     Limits {
-        max_turns: dice.chance(35).then(|| u32::try_from(dice.below(6)).unwrap_or(1)),
-        max_budget_usd: dice.chance(30).then_some(budget),
+        max_turns: dice.chance(25).then(|| u32::try_from(dice.below(8)).unwrap_or(1)),
+        max_budget_usd: dice.chance(20).then_some(budget),
         max_output_tokens: None,
         max_retries: u32::try_from(dice.below(3)).unwrap_or(0),
         parallel_calls: 1 + dice.index(10),

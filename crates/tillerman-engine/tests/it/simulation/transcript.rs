@@ -100,9 +100,12 @@ impl Transcript {
             let (there, here) = (replayed.get(at), live.get(at));
             format!("message {at} is {there:?} in the transcript and {here:?} in the session")
         })?;
-        ensure(restored.ledger == *session.ledger(), "transcript-replays-the-ledger", || {
-            format!("{:?} against {:?}", restored.ledger, session.ledger())
-        })
+        check_ledger(&restored, session)
+    }
+
+    /// What was spent must survive every orderly end.
+    pub(super) fn check_ledger(&self, session: &Session) -> Checked {
+        check_ledger(&restore(&self.entries), session)
     }
 
     /// After a crash, everything that was shown must be in the restored conversation.
@@ -132,6 +135,12 @@ impl Transcript {
         }
         Ok(())
     }
+}
+
+fn check_ledger(restored: &Restored, session: &Session) -> Checked {
+    ensure(restored.ledger == *session.ledger(), "transcript-replays-the-ledger", || {
+        format!("{:?} against {:?}", restored.ledger, session.ledger())
+    })
 }
 
 /// Thoughts may be dropped with the response they led to nothing in.

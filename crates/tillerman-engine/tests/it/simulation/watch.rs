@@ -1,10 +1,12 @@
 //! All checks together, fed with every input and every effect of a session.
 
+use std::collections::BTreeMap;
+
 use tillerman_engine::{Activity, Effect, Input, Restored, Session};
 
 use super::callbook::CallBook;
 use super::fault::{Checked, Fault, ensure};
-use super::flight::Flight;
+use super::flight::{Flight, Task};
 use super::requests::Requests;
 use super::rounds::Rounds;
 use super::spending::Spending;
@@ -18,7 +20,8 @@ pub(super) struct Watch {
     requests: Requests,
     rounds: Rounds,
     spending: Spending,
-    results: u64,
+    endings: BTreeMap<String, u64>,
+    shut_down: bool,
 }
 
 impl Watch {
@@ -28,6 +31,7 @@ impl Watch {
 
     /// Takes note of an input before the session hears it.
     pub(super) fn hear(&mut self, input: &Input, session: &Session) {
+        self.shut_down |= matches!(input, Input::ShutDown);
         self.calls.hear(input);
         self.requests.hear(input);
         self.rounds.hear(input);
@@ -52,15 +56,23 @@ impl Watch {
     pub(super) fn check(&mut self, session: &Session, flight: &Flight) -> Checked {
         let activity = session.activity();
         self.rounds.check(activity, !flight.asks.is_empty())?;
-        if activity != Activity::Running {
-            flight.check_empty()?;
+        match activity {
+            Activity::Running => return Ok(()),
+            Activity::Idle => {
+                flight.check_idle()?;
+                self.calls.check_idle()?;
+                self.transcript.check_idle(session)?;
+            }
+            Activity::Ended => {
+                flight.check_ended()?;
+                // The end itself asks a last time; before that there was a chance to obey.
+                let asked = |task: &Task| matches!(task, Task::Stopped(2..));
+                let over = self.shut_down || flight.tasks.values().all(asked);
+                ensure(over, "closing-gives-tasks-time", || format!("{:?}", flight.tasks))?;
+                self.transcript.check_ledger(session)?;
+            }
         }
-        if activity == Activity::Idle {
-            self.calls.check_idle()?;
-            self.transcript.check_idle(session)?;
-            self.spending.check(session.ledger().total_usd())?;
-        }
-        Ok(())
+        self.spending.check(session.ledger().total_usd())
     }
 
     /// The process is gone; checks what a new one would start from.
@@ -74,13 +86,19 @@ impl Watch {
             format!("{open:?} are open, {:?} are orphans", restored.orphans)
         })?;
         self.calls.crash();
-        self.results += self.rounds.results;
+        self.endings = self.endings();
+        self.shut_down = false;
         self.rounds = Rounds::default();
         self.spending = Spending::resume(restored.ledger.total_usd());
         Ok(restored)
     }
 
-    pub(super) const fn results(&self) -> u64 {
-        self.results + self.rounds.results
+    /// How often rounds ended in which way, over all processes.
+    pub(super) fn endings(&self) -> BTreeMap<String, u64> {
+        let mut endings = self.endings.clone();
+        for (reason, count) in &self.rounds.endings {
+            *endings.entry(reason.clone()).or_default() += count;
+        }
+        endings
     }
 }

@@ -2,20 +2,21 @@
 
 use tillerman_engine::{
     AskId, CallId, Effect, HookOutcome, HookRunId, Input, Judgement, PermissionAnswer, Prompt,
-    ResponseId, TimerId,
+    ResponseId, TaskStart, TimerId,
 };
 use tillerman_protocol::content::{Block, Content, ToolResult};
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, Thinking};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::stream::StreamEvent;
-use tillerman_protocol::{EntryId, Moment};
+use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
+use tillerman_protocol::{EntryId, Moment, TaskId};
 
 use super::answers;
 use super::dice::Dice;
 use super::fault::{Checked, Fault, ensure};
-use super::flight::{Flight, Patience, Ready, event_of};
-use super::rounds::PROMPT;
+use super::flight::{Flight, Patience, Ready, Task, event_of};
+use super::rounds::{PROMPT, TASK};
 use super::script::{self, Writer};
 use super::setup;
 
@@ -48,7 +49,7 @@ impl World {
             dice: Dice::new(seed),
             flight: Flight::default(),
             kind: false,
-            writer: Writer::default(),
+            writer: Writer::new(seed),
             clock: 1_700_000_000_000,
             stale: Vec::new(),
             prompts: Vec::new(),
@@ -86,6 +87,7 @@ impl World {
         match self.dice.below(100) {
             0..4 => return Some(Move::Stale(self.stale_report())),
             4..10 => return Some(Move::Fresh(self.whim())),
+            10..18 if !self.flight.tools.is_empty() => return Some(Move::Fresh(self.task())),
             _ => {}
         }
         let input = match self.flight.ready(&mut self.dice, false) {
@@ -125,6 +127,13 @@ impl World {
             Ready::Timer(timer) => {
                 self.flight.timers.remove(&timer);
                 Input::TimerFired { timer }
+            }
+            Ready::Task(task) => {
+                let stopped = matches!(self.flight.tasks.remove(&task), Some(Task::Stopped(_)));
+                let by_itself = [TaskStatus::Completed, TaskStatus::Failed];
+                let status = if stopped { TaskStatus::Stopped } else { self.dice.pick(&by_itself) };
+                let end = TaskEnd { status, summary: "it is over".to_owned() };
+                Input::TaskEnded { task, end }
             }
         };
         if self.dice.chance(20) {
@@ -170,7 +179,7 @@ impl World {
             }
         }
         let unknown = (1 << 40) + self.dice.below(100);
-        match self.dice.below(6) {
+        match self.dice.below(7) {
             0 => {
                 let event = ModelEvent::Failed(script::failure(&mut self.dice));
                 Input::ModelReported { response: ResponseId(unknown), event }
@@ -187,6 +196,10 @@ impl World {
             4 => {
                 let outcome = Box::default();
                 Input::HooksAnswered { run: HookRunId(unknown), outcome }
+            }
+            5 => {
+                let end = TaskEnd { status: TaskStatus::Completed, summary: String::new() };
+                Input::TaskEnded { task: "unknown".into(), end }
             }
             _ => Input::TimerFired { timer: TimerId(unknown) },
         }
@@ -216,6 +229,20 @@ impl World {
         }
     }
 
+    /// A tool leaves work behind.
+    fn task(&mut self) -> Input {
+        let id = TaskId::new(format!("{TASK}{}.", self.writer.number()));
+        let task = Task::Works(patience(&mut self.dice));
+        self.flight.tasks.insert(id.clone(), task);
+        Input::TaskStarted(Box::new(TaskStart {
+            id,
+            tool_use_id: self.writer.some_call(&mut self.dice),
+            kind: self.dice.pick(&[TaskKind::LocalBash, TaskKind::LocalAgent]),
+            description: "work".to_owned(),
+            output_file: "output".to_owned(),
+        }))
+    }
+
     fn prompt(&mut self) -> Input {
         let number = self.writer.number();
         let command = self.dice.pick(&["/help", "/cost", "/context", "/model", "/model sim-named"]);
@@ -240,15 +267,12 @@ impl World {
         };
         let uuid = self.dice.chance(60).then(|| EntryId::new(format!("prompt-{number}")));
         self.prompts.extend(uuid.clone());
-        Input::Prompted(Prompt { content, uuid, wants_answer: !self.dice.chance(12) })
+        let wants_answer = !self.dice.chance(12);
+        Input::Prompted(Prompt { uuid, wants_answer, ..Prompt::new(content) })
     }
 
     /// Starts or cancels what an effect asks for.
     pub(super) fn carry_out(&mut self, effect: &Effect) -> Checked {
-        let patience = |dice: &mut Dice| match dice.chance(7) {
-            true => Patience::NeverEnds,
-            false => Patience::Ends,
-        };
         let flight = &mut self.flight;
         let fresh = match effect {
             Effect::CallModel { response, .. } => {
@@ -313,6 +337,11 @@ impl World {
                 let outcome = answers::tool(&mut self.dice, self.writer.number());
                 Input::ToolEnded { call: *call, outcome }
             }
+            Effect::StopTask { task } => {
+                // Asking again is no fault: the task may not have heard the first time.
+                flight.tasks.get_mut(task).ok_or_else(unknown)?.stop();
+                return Ok(());
+            }
             Effect::CancelTimer { timer } => {
                 ensure(flight.timers.remove(timer), unknown().check, || unknown().detail)?;
                 Input::TimerFired { timer: *timer }
@@ -329,4 +358,8 @@ impl World {
             self.keep_stale(Input::CallJudged { call, judgement: Judgement::Allow });
         }
     }
+}
+
+fn patience(dice: &mut Dice) -> Patience {
+    if dice.chance(7) { Patience::NeverEnds } else { Patience::Ends }
 }

@@ -1,11 +1,11 @@
-//! Control requests and responses, in both directions.
-
-use std::collections::BTreeMap;
+//! Requests that want an answer, in both directions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::hook::{HookInput, HookRegistration};
+use crate::control::further::{McpRequest, PersonRequest, SessionRequest, SettingsRequest};
+use crate::control::initialize::InitializeRequest;
+use crate::hook::HookInput;
 use crate::permission::PermissionUpdate;
 use crate::{RequestId, TaskId, ToolUseId};
 
@@ -78,6 +78,7 @@ pub enum ControlBody {
         /// What it is told.
         input: Box<HookInput>,
         /// The call, or another id of the event.
+        #[serde(default)]
         tool_use_id: Option<String>,
     },
     /// Engine → host: a JSON-RPC message for an in-process MCP server.
@@ -87,36 +88,21 @@ pub enum ControlBody {
         /// The message.
         message: Value,
     },
+    /// Requests about MCP servers.
+    #[serde(untagged)]
+    Mcp(McpRequest),
+    /// Requests about settings and what they bring in.
+    #[serde(untagged)]
+    Settings(SettingsRequest),
+    /// Requests about the session and the files it works on.
+    #[serde(untagged)]
+    Session(SessionRequest),
+    /// Questions for the person.
+    #[serde(untagged)]
+    Person(PersonRequest),
     /// Any other request, as it came.
     #[serde(untagged)]
     Other(Map<String, Value>),
-}
-
-/// The handshake. Every field is optional.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct InitializeRequest {
-    /// Hook callbacks by event name.
-    #[serde(default)]
-    pub hooks: Option<BTreeMap<String, Vec<HookRegistration>>>,
-    /// Subagents by name.
-    #[serde(default)]
-    pub agents: Option<BTreeMap<String, Value>>,
-    /// In-process MCP servers by name.
-    #[serde(default)]
-    pub sdk_mcp_servers: Option<Vec<String>>,
-    /// The schema the answer must match.
-    #[serde(default)]
-    pub json_schema: Option<Value>,
-    /// The system prompt.
-    #[serde(default)]
-    pub system_prompt: Option<Value>,
-    /// Text added to the system prompt.
-    #[serde(default)]
-    pub append_system_prompt: Option<String>,
-    /// Everything else, as it came.
-    #[serde(flatten)]
-    pub extra: Map<String, Value>,
 }
 
 /// May this tool run?
@@ -125,6 +111,7 @@ pub struct CanUseTool {
     /// The tool. Required by official clients.
     pub tool_name: String,
     /// Its name for people.
+    #[serde(default)]
     pub display_name: String,
     /// Its input. Required by official clients.
     pub input: Value,
@@ -142,43 +129,15 @@ pub struct CanUseTool {
     /// Why it is a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision_reason: Option<String>,
+    /// The question in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The subagent that wants to run it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-}
-
-/// An answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ControlResponse {
-    /// The answer itself.
-    pub response: ControlAnswer,
-}
-
-/// The answer itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "subtype", rename_all = "snake_case")]
-pub enum ControlAnswer {
-    /// It worked.
-    Success {
-        /// The request.
-        request_id: RequestId,
-        /// What was asked for; absent means `{}`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        response: Option<Value>,
-        /// Permission questions that are still open (answers to `initialize`).
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pending_permission_requests: Option<Vec<Value>>,
-    },
-    /// It did not.
-    Error {
-        /// The request.
-        request_id: RequestId,
-        /// Why, for people.
-        error: String,
-        /// Why, for programs.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        error_code: Option<String>,
-    },
+    /// Everything else, as it came.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// The answer to a request is no longer wanted.
@@ -188,30 +147,64 @@ pub struct ControlCancel {
     pub request_id: RequestId,
 }
 
-impl ControlResponse {
-    /// A plain success.
+impl ControlBody {
+    /// The name on the wire; empty for a request that has none.
     #[must_use]
-    pub const fn success(request_id: RequestId, response: Option<Value>) -> Self {
-        let pending_permission_requests = None;
-        Self {
-            response: ControlAnswer::Success { request_id, response, pending_permission_requests },
-        }
+    pub fn subtype(&self) -> String {
+        let written = serde_json::to_value(self).unwrap_or_default();
+        written.get("subtype").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// A failure with a text for people and, where there is one, a code for programs.
+    /// Whether requests of this name are known, so that one which arrived as [`Self::Other`] must
+    /// have had other fields than it should.
     #[must_use]
-    pub fn error(request_id: RequestId, error: impl Into<String>, code: Option<&str>) -> Self {
-        let error_code = code.map(str::to_owned);
-        Self { response: ControlAnswer::Error { request_id, error: error.into(), error_code } }
-    }
-
-    /// The request this answers.
-    #[must_use]
-    pub const fn request_id(&self) -> &RequestId {
-        match &self.response {
-            ControlAnswer::Success { request_id, .. } | ControlAnswer::Error { request_id, .. } => {
-                request_id
-            }
-        }
+    pub fn knows(subtype: &str) -> bool {
+        SUBTYPES.contains(&subtype)
     }
 }
+
+/// Every name that has a type here.
+const SUBTYPES: [&str; 42] = [
+    "initialize",
+    "interrupt",
+    "set_permission_mode",
+    "set_model",
+    "set_max_thinking_tokens",
+    "mcp_status",
+    "get_context_usage",
+    "stop_task",
+    "rewind_files",
+    "get_settings",
+    "cancel_async_message",
+    "end_session",
+    "can_use_tool",
+    "hook_callback",
+    "mcp_message",
+    "mcp_reconnect",
+    "mcp_toggle",
+    "mcp_set_servers",
+    "mcp_call",
+    "mcp_read_resource",
+    "apply_flag_settings",
+    "update_settings",
+    "reload_plugins",
+    "reload_skills",
+    "reload_output_styles",
+    "register_repo_root",
+    "list_permission_rules",
+    "list_models",
+    "get_hooks_listing",
+    "seed_read_state",
+    "generate_session_title",
+    "rename_session",
+    "set_color",
+    "get_usage",
+    "get_session_cost",
+    "get_binary_version",
+    "get_task_output",
+    "background_tasks",
+    "read_file",
+    "file_suggestions",
+    "elicitation",
+    "request_user_dialog",
+];

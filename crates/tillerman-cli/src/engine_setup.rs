@@ -1,0 +1,124 @@
+//! What the engine is told: model, limits, frames, and the place it works in.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Map;
+use tillerman_engine::{COMMANDS, Echo, Limits, Origin, SessionConfig};
+use tillerman_ports::Tool;
+use tillerman_protocol::catalog::Catalog;
+use tillerman_protocol::frame::{Init, McpServerState};
+use tillerman_protocol::model::Thinking;
+use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::tool::ToolSpec;
+use tillerman_runtime::SystemPrompt;
+
+use crate::arguments::Arguments;
+use crate::environment::Environment;
+use crate::opening::Opened;
+use crate::{PROTOCOL_LEVEL, git, seed};
+
+/// Whether somebody answers questions about permission, and questions of the model.
+pub(crate) fn has_approver(arguments: &Arguments) -> bool {
+    arguments.permission.permission_prompt_tool.as_deref() == Some("stdio")
+}
+
+/// What the engine is told about the place it works in.
+pub(crate) struct Workplace<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) mode: PermissionMode,
+    pub(crate) prompt: &'a SystemPrompt,
+    pub(crate) tools: &'a [Arc<dyn Tool>],
+    pub(crate) mcp: &'a [McpServerState],
+    pub(crate) has_checkpoints: bool,
+    pub(crate) key_source: &'a str,
+    pub(crate) model: &'a str,
+}
+
+/// Everything the engine is started with.
+pub(crate) fn engine_config(
+    arguments: &Arguments,
+    environment: &Environment,
+    catalog: &Arc<Catalog>,
+    opened: &Opened,
+    workplace: &Workplace<'_>,
+) -> SessionConfig {
+    let flags = &arguments.model;
+    let resolve = |name: &str| catalog.resolve(name).to_owned();
+    let specs: Vec<_> = workplace.tools.iter().map(|tool| tool.spec()).collect();
+    let cwd = workplace.cwd.display().to_string();
+    SessionConfig {
+        session_id: opened.id.clone(),
+        seed: seed::words(),
+        model: workplace.model.to_owned(),
+        fallback_models: flags.fallback_model.iter().take(3).map(|name| resolve(name)).collect(),
+        catalog: Arc::clone(catalog),
+        system: workplace.prompt.blocks(),
+        init: init(workplace, &specs),
+        tools: specs.into(),
+        mode: workplace.mode,
+        has_approver: has_approver(arguments),
+        thinking: thinking(arguments, environment),
+        effort: flags.effort.clone().or_else(|| environment.get("CLAUDE_CODE_EFFORT_LEVEL")),
+        betas: flags.betas.clone(),
+        extra_body: Map::new(),
+        limits: Limits {
+            max_turns: flags
+                .max_turns
+                .or_else(|| environment.number("CLAUDE_CODE_MAX_TURNS"))
+                .filter(|n| *n > 0),
+            max_budget_usd: flags.max_budget_usd,
+            max_output_tokens: environment.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
+            max_retries: environment
+                .number::<u32>("CLAUDE_CODE_MAX_RETRIES")
+                .map_or(10, |n| n.min(15)),
+            parallel_calls: environment
+                .number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY")
+                .unwrap_or(10)
+                .max(1),
+            stop_hook_blocks: environment.number("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").unwrap_or(8),
+        },
+        echo: Echo {
+            partial_messages: arguments.wants_partial_messages(),
+            prompts: arguments.format.replay_user_messages,
+            session_state: environment.is_on("CLAUDE_CODE_SDK_READS_SESSION_STATE"),
+        },
+        origin: Origin {
+            git_branch: git::branch(workplace.cwd).unwrap_or_default(),
+            version: PROTOCOL_LEVEL.to_owned(),
+            entrypoint: environment
+                .get("CLAUDE_CODE_ENTRYPOINT")
+                .unwrap_or_else(|| "cli".to_owned()),
+            transcript_path: opened.transcript.path(),
+            cwd,
+        },
+        hooked: Vec::new(),
+        checkpoints: workplace.has_checkpoints,
+    }
+}
+
+fn init(workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
+    Init {
+        cwd: workplace.cwd.display().to_string(),
+        tools: specs.iter().map(|spec| spec.name.clone()).collect(),
+        mcp_servers: workplace.mcp.to_vec(),
+        slash_commands: COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        api_key_source: workplace.key_source.to_owned(),
+        claude_code_version: PROTOCOL_LEVEL.to_owned(),
+        tillerman_version: env!("CARGO_PKG_VERSION").to_owned(),
+        output_style: "default".to_owned(),
+        ..Init::default()
+    }
+}
+
+fn thinking(arguments: &Arguments, environment: &Environment) -> Thinking {
+    let flags = &arguments.model;
+    let budget =
+        |tokens: u32| if tokens == 0 { Thinking::Disabled } else { Thinking::Budget(tokens) };
+    match (flags.thinking.as_deref(), flags.max_thinking_tokens) {
+        (Some("disabled"), _) => Thinking::Disabled,
+        (Some(_), None) => Thinking::Adaptive,
+        (_, Some(tokens)) => budget(tokens),
+        (None, None) => environment.number("MAX_THINKING_TOKENS").map_or(Thinking::Unset, budget),
+    }
+}

@@ -1,0 +1,26 @@
+//! The binary from end to end, as hosts and people use it.
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod checkpoints;
+#[cfg(test)]
+mod formats;
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod kills;
+#[cfg(test)]
+mod model_faults;
+#[cfg(test)]
+mod persistence;
+#[cfg(test)]
+mod rehearsal;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod signals;
+#[cfg(test)]
+mod tool_output;

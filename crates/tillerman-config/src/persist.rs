@@ -1,0 +1,167 @@
+//! Writing permission updates into the settings file they are meant for.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use tillerman_protocol::permission::{
+    PermissionRule, PermissionUpdate, RuleBehavior, UpdateDestination,
+};
+
+use crate::layers::Places;
+
+/// Why an update could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum PersistError {
+    /// The file holds something that is not settings; it was left as it is.
+    #[error("{} is not valid, so nothing was added to it: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file could not be read or written.
+    #[error("cannot update {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Adds an update to the settings file of its destination; updates for the session are kept by the
+/// session alone. Everything else in the file stays as it is.
+///
+/// # Errors
+/// When the file is damaged or cannot be written; it is left as it was.
+pub fn persist(places: &Places, update: &PermissionUpdate) -> Result<(), PersistError> {
+    let Some(path) = destination(update).and_then(|destination| places.file(destination)) else {
+        return Ok(());
+    };
+    refuse_links(&path)?;
+    let mut settings = read(&path)?;
+    let damaged =
+        |reason: &str| PersistError::Damaged { path: path.clone(), reason: reason.to_owned() };
+    let permissions = settings.entry("permissions").or_insert_with(|| json!({}));
+    let permissions =
+        permissions.as_object_mut().ok_or_else(|| damaged("`permissions` is not an object"))?;
+    apply(permissions, update).map_err(damaged)?;
+    write(&path, &settings)
+}
+
+/// An agent can plant a link where a settings file belongs; nothing is written through one.
+fn refuse_links(path: &Path) -> Result<(), PersistError> {
+    for place in [Some(path), path.parent()].into_iter().flatten() {
+        if std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_symlink()) {
+            let reason = format!("{} is a link", place.display());
+            return Err(PersistError::Damaged { path: path.to_path_buf(), reason });
+        }
+    }
+    Ok(())
+}
+
+fn destination(update: &PermissionUpdate) -> Option<UpdateDestination> {
+    match update {
+        PermissionUpdate::AddRules { destination, .. }
+        | PermissionUpdate::ReplaceRules { destination, .. }
+        | PermissionUpdate::RemoveRules { destination, .. }
+        | PermissionUpdate::SetMode { destination, .. }
+        | PermissionUpdate::AddDirectories { destination, .. }
+        | PermissionUpdate::RemoveDirectories { destination, .. } => Some(*destination),
+        PermissionUpdate::Other(_) => None,
+    }
+}
+
+fn apply(
+    permissions: &mut Map<String, Value>,
+    update: &PermissionUpdate,
+) -> Result<(), &'static str> {
+    match update {
+        PermissionUpdate::AddRules { rules, behavior, .. } => {
+            add(list(permissions, name(*behavior))?, rules.iter().map(written));
+        }
+        PermissionUpdate::ReplaceRules { rules, behavior, .. } => {
+            *list(permissions, name(*behavior))? =
+                rules.iter().map(|rule| json!(written(rule))).collect();
+        }
+        PermissionUpdate::RemoveRules { rules, behavior, .. } => {
+            let gone: Vec<String> = rules.iter().map(written).collect();
+            remove(list(permissions, name(*behavior))?, &gone);
+        }
+        PermissionUpdate::SetMode { mode, .. } => {
+            permissions.insert("defaultMode".to_owned(), json!(mode));
+        }
+        PermissionUpdate::AddDirectories { directories, .. } => {
+            add(list(permissions, "additionalDirectories")?, directories.iter().cloned());
+        }
+        PermissionUpdate::RemoveDirectories { directories, .. } => {
+            remove(list(permissions, "additionalDirectories")?, directories);
+        }
+        PermissionUpdate::Other(_) => {}
+    }
+    Ok(())
+}
+
+const fn name(behavior: RuleBehavior) -> &'static str {
+    match behavior {
+        RuleBehavior::Allow => "allow",
+        RuleBehavior::Deny => "deny",
+        RuleBehavior::Ask => "ask",
+    }
+}
+
+fn written(rule: &PermissionRule) -> String {
+    match &rule.rule_content {
+        Some(content) => format!("{}({content})", rule.tool_name),
+        None => rule.tool_name.clone(),
+    }
+}
+
+fn list<'a>(
+    permissions: &'a mut Map<String, Value>,
+    key: &str,
+) -> Result<&'a mut Vec<Value>, &'static str> {
+    let value = permissions.entry(key).or_insert_with(|| json!([]));
+    value.as_array_mut().ok_or("a list of rules is not a list")
+}
+
+fn add(list: &mut Vec<Value>, texts: impl Iterator<Item = String>) {
+    for text in texts {
+        let value = Value::String(text);
+        if !list.contains(&value) {
+            list.push(value);
+        }
+    }
+}
+
+fn remove(list: &mut Vec<Value>, gone: &[String]) {
+    list.retain(|value| !gone.iter().any(|text| value == text.as_str()));
+}
+
+fn read(path: &Path) -> Result<Map<String, Value>, PersistError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) if text.trim().is_empty() => Ok(Map::new()),
+        Ok(text) => serde_json::from_str(&text).map_err(|error| PersistError::Damaged {
+            path: path.to_path_buf(),
+            reason: error.to_string(),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Map::new()),
+        Err(source) => Err(PersistError::Io { path: path.to_path_buf(), source }),
+    }
+}
+
+/// Replaces the file in one step, so that no reader ever sees half of it.
+fn write(path: &Path, settings: &Map<String, Value>) -> Result<(), PersistError> {
+    let io = |source| PersistError::Io { path: path.to_path_buf(), source };
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory).map_err(io)?;
+    let mut text = serde_json::to_string_pretty(settings).map_err(|error| io(error.into()))?;
+    text.push('\n');
+    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(io)?;
+    file.write_all(text.as_bytes()).map_err(io)?;
+    file.persist(path).map_err(|error| io(error.error))?;
+    Ok(())
+}

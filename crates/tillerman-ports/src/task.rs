@@ -1,0 +1,46 @@
+//! The port through which a tool leaves work behind.
+
+use tillerman_protocol::task::{TaskEnd, TaskKind};
+use tillerman_protocol::{TaskId, ToolUseId};
+use tokio_util::sync::CancellationToken;
+
+use crate::model::BoxFuture;
+
+/// Takes over work that goes on after its call has ended. The session keeps it, shows it to the
+/// host, stops it on request, and tells the model when it ends.
+pub trait TaskDesk: Send + Sync + std::fmt::Debug {
+    /// Takes a task over.
+    ///
+    /// # Errors
+    /// When the session takes no more tasks; the task has not been started then.
+    fn take(&self, task: BackgroundTask) -> Result<(), TaskRefused>;
+}
+
+/// Work that goes on in the background.
+pub struct BackgroundTask {
+    /// Names the task.
+    pub id: TaskId,
+    /// The call that started it.
+    pub tool_use_id: ToolUseId,
+    /// What kind of work it is.
+    pub kind: TaskKind,
+    /// One line about it.
+    pub description: String,
+    /// Where its output goes.
+    pub output_file: String,
+    /// Fires when the task is to end.
+    pub cancel: CancellationToken,
+    /// The work itself; it ends soon after the token fired.
+    pub work: BoxFuture<TaskEnd>,
+}
+
+/// The session takes no more tasks.
+#[derive(Debug, thiserror::Error)]
+#[error("the session takes no more background tasks; stop one first")]
+pub struct TaskRefused;
+
+impl std::fmt::Debug for BackgroundTask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BackgroundTask").field("id", &self.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,53 @@
+//! Work that goes on in the background of a session.
+
+/// What kind of work it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskKind {
+    /// A shell command.
+    LocalBash,
+    /// A subagent.
+    LocalAgent,
+}
+
+impl TaskKind {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LocalBash => "local_bash",
+            Self::LocalAgent => "local_agent",
+        }
+    }
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskStatus {
+    /// It did what it was started for.
+    Completed,
+    /// It failed.
+    Failed,
+    /// Somebody stopped it.
+    Stopped,
+}
+
+impl TaskStatus {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// How a task ended, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskEnd {
+    /// How it ended.
+    pub status: TaskStatus,
+    /// One line about it, for people and the model.
+    pub summary: String,
+}

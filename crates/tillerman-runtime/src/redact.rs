@@ -1,0 +1,75 @@
+//! Takes credentials out of what tools bring in, before anything is stored, shown or sent.
+
+use serde_json::Value;
+use tillerman_protocol::content::{Block, Content};
+use tillerman_protocol::tool::ToolOutcome;
+
+/// What stands in a credential's place.
+const REDACTED: &str = "[redacted]";
+/// Shorter values occur by chance; replacing them would damage ordinary text.
+const SHORTEST: usize = 8;
+
+/// The credentials of this process.
+#[derive(Clone, Default)]
+pub struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// Values that must never be seen.
+    pub fn new(values: impl IntoIterator<Item = String>) -> Self {
+        Self(values.into_iter().filter(|value| value.len() >= SHORTEST).collect())
+    }
+
+    /// The outcome of a call without them.
+    pub(crate) fn redact(&self, outcome: &mut ToolOutcome) {
+        if self.0.is_empty() {
+            return;
+        }
+        match outcome {
+            Ok(output) => {
+                self.redact_content(&mut output.content);
+                output.structured.iter_mut().for_each(|value| self.redact_value(value));
+            }
+            Err(failure) => {
+                self.redact_text(&mut failure.message);
+                failure.structured.iter_mut().for_each(|value| self.redact_value(value));
+            }
+        }
+    }
+
+    fn redact_content(&self, content: &mut Content) {
+        match content {
+            Content::Text(text) => self.redact_text(text),
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    if let Block::Text { text, .. } = block {
+                        self.redact_text(text);
+                    }
+                }
+            }
+        }
+    }
+
+    fn redact_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.redact_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.redact_value(field)),
+            _ => {}
+        }
+    }
+
+    fn redact_text(&self, text: &mut String) {
+        for secret in &self.0 {
+            if text.contains(secret.as_str()) {
+                *text = text.replace(secret.as_str(), REDACTED);
+            }
+        }
+    }
+}
+
+/// Says how many there are and never what they are.
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Secrets({})", self.0.len())
+    }
+}

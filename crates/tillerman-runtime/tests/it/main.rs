@@ -1,0 +1,43 @@
+//! A session as its host sees it: frames in, frames out, on a clock that only moves when nothing else does.
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod shelf;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
+mod tools;
+
+#[cfg(test)]
+mod background;
+#[cfg(test)]
+mod checkpoints;
+#[cfg(test)]
+mod controls;
+#[cfg(test)]
+mod crashes;
+#[cfg(test)]
+mod crowd;
+#[cfg(test)]
+mod endings;
+#[cfg(test)]
+mod handshake;
+#[cfg(test)]
+mod hook_failures;
+#[cfg(test)]
+mod hooks;
+#[cfg(test)]
+mod interrupts;
+#[cfg(test)]
+mod malformed;
+#[cfg(test)]
+mod permissions;
+#[cfg(test)]
+mod retries;
+#[cfg(test)]
+mod rounds;
+#[cfg(test)]
+mod storage;

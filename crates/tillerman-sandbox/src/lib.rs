@@ -1,0 +1,71 @@
+//! Confinement of commands: what they may do is described once, enforced by the operating system,
+//! and checked from inside before anything runs.
+//!
+//! Modules are listed in reading order.
+
+mod capabilities;
+mod confinement;
+
+#[cfg(target_os = "linux")]
+mod command;
+#[cfg(target_os = "linux")]
+mod sandbox;
+
+#[cfg(target_os = "linux")]
+mod allowlist;
+#[cfg(target_os = "linux")]
+mod bubblewrap;
+#[cfg(target_os = "linux")]
+mod groups;
+#[cfg(target_os = "linux")]
+mod layout;
+#[cfg(target_os = "linux")]
+mod placeholder;
+#[cfg(target_os = "linux")]
+mod plan;
+#[cfg(target_os = "linux")]
+mod private;
+#[cfg(target_os = "linux")]
+mod probe;
+#[cfg(target_os = "linux")]
+mod watch;
+
+#[cfg(target_os = "linux")]
+mod stage;
+#[cfg(target_os = "linux")]
+mod walls;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+
+mod links;
+
+pub mod egress;
+pub mod files;
+pub mod seatbelt;
+
+pub use capabilities::{Backend, Capabilities, GroupLimits, report};
+pub use confinement::{
+    Confinement, Guard, GuardKind, Limits, LocalBinding, NetworkPolicy, PrivateAddresses,
+    ProxyRules, SandboxUser, SessionPlaces, UnixSockets, Upstream,
+};
+pub use egress::{Violation, ViolationKind};
+pub use links::SearchLinksError;
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{
+    CommandError, ConfinedCommand, Prepared, REFUSED, STAGE, Sandbox, SandboxError, run_stage,
+};
+
+#[cfg(target_os = "linux")]
+pub use command::{CommandError, ConfinedCommand};
+#[cfg(target_os = "linux")]
+pub use layout::LayoutError;
+#[cfg(target_os = "linux")]
+pub use placeholder::PlaceholderError;
+#[cfg(target_os = "linux")]
+pub use private::MakePrivateError;
+#[cfg(target_os = "linux")]
+pub use sandbox::{Prepared, REFUSED, STAGE, Sandbox, SandboxError};
+#[cfg(target_os = "linux")]
+pub use stage::run_stage;

@@ -1,0 +1,21 @@
+//! Attacks on real sandboxes, and what users rely on beside them.
+
+#[cfg(test)]
+mod world;
+
+#[cfg(test)]
+mod attacks;
+#[cfg(test)]
+mod basics;
+#[cfg(test)]
+mod escapes;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod network;
+#[cfg(test)]
+mod settings;
+#[cfg(test)]
+mod stages;

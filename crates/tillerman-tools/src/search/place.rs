@@ -1,0 +1,62 @@
+//! Where a search looks, and how it names what it finds.
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::files::absolute;
+use crate::session::Session;
+
+/// Directories of version control systems, which nobody means to search.
+const VERSION_CONTROL: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".sl"];
+
+/// The place of a search.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The file or directory to search.
+    pub(super) root: PathBuf,
+    cwd: PathBuf,
+}
+
+impl Place {
+    /// The place a model named, or the session's directory.
+    pub(super) fn find(session: &Session, path: Option<&str>) -> Result<Self, String> {
+        let cwd = session.config().cwd.clone();
+        let root = path.map_or_else(|| cwd.clone(), |path| absolute(&cwd, path));
+        match std::fs::metadata(&root) {
+            Ok(metadata) if metadata.is_file() || metadata.is_dir() => Ok(Self { root, cwd }),
+            Ok(_) => Err(format!("{} is neither a file nor a directory.", root.display())),
+            Err(error) => Err(format!(
+                "{} cannot be searched: {error}. The session's directory is {}.",
+                root.display(),
+                cwd.display()
+            )),
+        }
+    }
+
+    /// A path as models and hosts see it: from the session's directory where it lies inside.
+    pub(super) fn name(&self, path: &Path) -> String {
+        path.strip_prefix(&self.cwd).unwrap_or(path).to_string_lossy().into_owned()
+    }
+}
+
+/// Whether a directory entry belongs to version control.
+pub(super) fn is_version_control(entry: &ignore::DirEntry) -> bool {
+    entry.depth() > 0
+        && entry.file_type().is_some_and(|kind| kind.is_dir())
+        && VERSION_CONTROL.iter().any(|name| entry.file_name() == *name)
+}
+
+/// A file in the order of change, the newest first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ByChange {
+    changed: Reverse<Option<SystemTime>>,
+    pub(super) path: PathBuf,
+}
+
+impl ByChange {
+    pub(super) fn new(path: PathBuf) -> Self {
+        let changed = std::fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
+        Self { changed: Reverse(changed.ok()), path }
+    }
+}
