@@ -30,7 +30,7 @@ async def first(stage, prompt="the first prompt", **chosen):
 async def resume(stage):
     model = stage.model(shell("echo remembered"), say("first answer"), say("second answer"))
     before = await first(stage, permission_mode="bypassPermissions")
-    after = (await stage.ask("go on", resume=before.result.session_id)).succeeded()
+    after = (await stage.ask("go on", resume=before.result.session_id, permission_mode="bypassPermissions")).succeeded()
     equal(after.result.session_id, before.result.session_id, "session")
     last = model.finish().last
     equal(last.said_by("user")[0], "the first prompt", "what the model saw")
@@ -109,11 +109,11 @@ async def session_helpers(stage):
     equal([message.uuid for message in messages if message.type == "assistant"], streamed, "uuids in the stream and on disk")
     rename_session(session, "Three commands", stage.cwd)
     tag_session(session, "demo", stage.cwd)
-    (await stage.ask("and now", resume=session)).succeeded()
+    (await stage.ask("and now", resume=session, permission_mode="bypassPermissions")).succeeded()
     info = get_session_info(session, stage.cwd)
     equal((info.custom_title, info.summary, info.tag), ("Three commands", "Three commands", "demo"), "title and tag")
     fork = fork_session(session, stage.cwd, title="A copy")
-    (await stage.ask("in the copy", resume=fork.session_id)).succeeded()
+    (await stage.ask("in the copy", resume=fork.session_id, permission_mode="bypassPermissions")).succeeded()
     contains(model.finish().last.user_text, "please run three commands", "what the model saw in the copy")
     equal({info.custom_title for info in list_sessions(stage.cwd)}, {"Three commands", "A copy"}, "titles")
     delete_session(session, stage.cwd)
@@ -144,7 +144,7 @@ async def session_store(stage):
     chain = lambda entries: [entry["uuid"] for entry in entries if entry.get("uuid")]
     equal(chain(entries), chain(on_disk), "entries in the store and on disk")
     os.unlink(stage.transcript(session))
-    after = (await stage.ask("and this", session_store=store, resume=session)).succeeded()
+    after = (await stage.ask("and this", session_store=store, resume=session, permission_mode="bypassPermissions")).succeeded()
     equal(after.result.session_id, session, "session")
     contains(model.finish().last.results[0], "stored", "tool result from the store")
     messages = await get_session_messages_from_store(store, session, stage.cwd)
