@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
-use crate::workspace::{cargo, has_subcommand, release_binary, root, run as start};
+use crate::workspace::{RELEASE_BUILD, cargo, has_subcommand, release_binary, root, run as start};
 use crate::{bench, tidy};
 
 /// How much of the suite to run.
@@ -85,7 +85,7 @@ fn deny() -> Result<Outcome> {
 }
 
 fn release() -> Result<Outcome> {
-    done(start(&mut cargo(&["build", "--release", "--package", "tillerman-cli"])))
+    done(start(&mut cargo(&RELEASE_BUILD)))
 }
 
 fn conformance() -> Result<Outcome> {

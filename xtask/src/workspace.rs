@@ -18,6 +18,18 @@ pub(crate) fn release_binary(name: &str) -> PathBuf {
     root().join(target).join("release").join(name)
 }
 
+/// The one release build of everything that is run afterwards. Another set of packages would unify
+/// features differently and compile the dependencies once more.
+pub(crate) const RELEASE_BUILD: [&str; 7] = [
+    "build",
+    "--release",
+    "--bins",
+    "--package",
+    "tillerman-cli",
+    "--package",
+    "tillerman-testkit",
+];
+
 /// A cargo command in the workspace.
 ///
 /// What `cargo run` set for this program is removed, because build scripts that watch those

@@ -8,7 +8,7 @@ use crate::bench::arena::{Arena, Contender, find_official};
 use crate::bench::measure::{megabytes, round};
 use crate::bench::options::{Options, Purpose};
 use crate::bench::report::{Results, Row, rows, table};
-use crate::workspace::{self, cargo, output, release_binary};
+use crate::workspace::{self, RELEASE_BUILD, cargo, output, release_binary};
 
 /// Measures, prints the table and fails when a budget is exceeded.
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -40,9 +40,7 @@ fn contenders(options: &Options) -> Result<Vec<Contender>> {
 }
 
 fn build() -> Result<()> {
-    let packages = ["--package", "tillerman-cli", "--package", "tillerman-testkit"];
-    let mut command = cargo(&["build", "--release", "--bins"]);
-    workspace::run(command.args(packages)).context("the release build failed")
+    workspace::run(&mut cargo(&RELEASE_BUILD)).context("the release build failed")
 }
 
 /// Measures the contenders in turns, so that whatever else the machine does meets all of them.
