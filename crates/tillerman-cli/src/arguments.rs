@@ -3,6 +3,8 @@
 use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
+use crate::permissions::PermissionsCommand;
+
 const ABOUT: &str = "Tillerman runs agents: it talks to a model, runs the tools the model asks for, \
                      and asks you before anything that could do harm.";
 
@@ -13,6 +15,7 @@ Examples:
   git diff | tillerman -p \"review this change\"
   tillerman -c -p \"and now the tests\"           go on with the newest session here
   tillerman -p --output-format json \"…\"         one JSON object with answer and cost
+  tillerman permissions explain --input '{\"command\":\"make\"}'   what would be decided, and why
 
 Models: set ANTHROPIC_API_KEY, or name another with --model (ollama:llama3, openai:gpt-5,
 rehearsal). With no key at all the offline rehearsal model answers, so everything can be tried.
@@ -30,6 +33,9 @@ Exit codes: 0 done, 1 failed or wrong usage, 130 ended by a second SIGINT, 143 b
     args_override_self = true
 )]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
     /// What the agent is to do; standard input is added when it is a pipe
     pub(crate) prompt: Option<String>,
 
@@ -51,6 +57,14 @@ pub(crate) struct Arguments {
     pub(crate) permission: PermissionArguments,
     #[command(flatten)]
     pub(crate) extension: ExtensionArguments,
+}
+
+/// What else the program does.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// What the agent may do, explained
+    #[command(subcommand)]
+    Permissions(PermissionsCommand),
 }
 
 /// How a conversation comes in and goes out.
@@ -258,7 +272,7 @@ pub(crate) enum InputFormat {
     StreamJson,
 }
 
-fn permission_mode(name: &str) -> Result<PermissionMode, String> {
+pub(crate) fn permission_mode(name: &str) -> Result<PermissionMode, String> {
     PermissionMode::parse(name).ok_or_else(|| {
         let names: Vec<&str> = PermissionMode::ALL.iter().map(|(name, _)| *name).collect();
         format!("the modes are {}", names.join(", "))

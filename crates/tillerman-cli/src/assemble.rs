@@ -8,7 +8,7 @@ use tillerman_config::{Layers, Places, Source, read_argument};
 use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_models::openai::{ProviderKind, provider_for};
 use tillerman_models::rehearsal::RehearsalNote;
-use tillerman_policy::{Policy, Rule, split_rules};
+use tillerman_policy::{Policy, split_rules};
 use tillerman_ports::{Clock as _, Model};
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::permission::PermissionMode;
@@ -27,7 +27,7 @@ use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
 use crate::toolbox::tools;
 use crate::web_access::{SideDoor, web_config};
-use crate::{git, instructions, mcp, rewind};
+use crate::{git, instructions, mcp, rewind, rules};
 
 const REHEARSAL: &str = "rehearsal";
 
@@ -47,7 +47,7 @@ pub(crate) async fn assemble(
     let prompt = system_prompt(arguments, &cwd, &directories)?;
     let mcp_servers = mcp::servers(&arguments.extension.mcp_config)?;
     let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
-    let policy = policy(arguments, &layers, directories);
+    let policy = policy(arguments, environment, &layers, directories);
     let catalog = Arc::new(catalog_with_overrides(environment));
     let (model_name, model) = choose_model(arguments, environment, &layers, &credentials, &catalog);
     let door = SideDoor {
@@ -205,18 +205,22 @@ fn system_prompt(
     Ok(SystemPrompt { base, append, environment })
 }
 
-fn policy(arguments: &Arguments, layers: &Layers, directories: Vec<PathBuf>) -> Policy {
+fn policy(
+    arguments: &Arguments,
+    environment: &Environment,
+    layers: &Layers,
+    directories: Vec<PathBuf>,
+) -> Policy {
     let from_flags =
         |lists: &[String]| lists.iter().flat_map(|list| split_rules(list)).collect::<Vec<_>>();
-    let rules = |mut texts: Vec<String>, more: Vec<String>| {
-        texts.extend(more);
-        texts.iter().map(|text| Rule::parse(text)).collect()
-    };
+    let together = |lists: &[String], more: Vec<String>| [from_flags(lists), more].concat();
     Policy {
-        allow: rules(from_flags(&arguments.permission.allowed_tools), layers.allow()),
-        deny: rules(from_flags(&arguments.permission.disallowed_tools), layers.deny()),
-        ask: rules(Vec::new(), layers.ask()),
+        allow: rules::allowing(&together(&arguments.permission.allowed_tools, layers.allow())),
+        deny: rules::restricting(&together(&arguments.permission.disallowed_tools, layers.deny())),
+        ask: rules::restricting(&layers.ask()),
         directories,
+        home: environment.get("HOME").map(PathBuf::from),
+        ..Policy::default()
     }
 }
 

@@ -14,6 +14,9 @@ mod web_access;
 
 mod drive;
 
+mod permission_cases;
+mod permissions;
+
 mod present;
 mod stdin;
 mod stdout;
@@ -25,6 +28,7 @@ mod git;
 mod instructions;
 mod keeper;
 mod mcp;
+mod rules;
 mod seed;
 
 use std::io::Write as _;
@@ -32,7 +36,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::arguments::{Arguments, InputFormat, OutputFormat};
+use crate::arguments::{Arguments, Command, InputFormat, OutputFormat};
 use crate::failure::StartFailure;
 
 /// The level of the stream-json protocol that is spoken.
@@ -61,6 +65,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log_to_stderr(arguments.format.debug.is_some());
+    if let Some(Command::Permissions(command)) = &arguments.command {
+        return explain(command);
+    }
     match start(&arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
@@ -82,6 +89,16 @@ fn keep_others_out() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     Ok(())
+}
+
+fn explain(command: &permissions::PermissionsCommand) -> ExitCode {
+    match permissions::run(command) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            drop(writeln!(std::io::stderr(), "{}", failure.message));
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn start(arguments: &Arguments) -> Result<u8, StartFailure> {

@@ -61,7 +61,7 @@ pub(crate) fn tools(
     });
     let is_wanted = |name: &String| wanted.as_ref().is_none_or(|names| names.contains(name));
     let is_denied =
-        |name: &str| policy.deny.iter().any(|rule| rule.tool == name && rule.content.is_none());
+        |name: &str| policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none());
     let mut tools = session_tools(config);
     tools.retain(|tool| {
         let name = tool.spec().name;

@@ -7,17 +7,18 @@ use std::time::Duration;
 use tillerman_engine::{
     CallId, Effect, HookRunId, Input, Judgement, PermissionAsk, Standing, Sync,
 };
-use tillerman_policy::{Before, Verdict};
+use tillerman_policy::{Before, Facts, Verdict};
 use tillerman_ports::{AppendError, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::control::{CanUseTool, ControlBody, ControlCancel, ControlRequest};
 use tillerman_protocol::frame::{Frame, SystemDetail, SystemFrame, TranscriptMirror};
 use tillerman_protocol::hook::HookInput;
 use tillerman_protocol::permission::PermissionUpdate;
+use tillerman_protocol::tool::Access;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
 
-use crate::facts;
+use crate::facts::RealDisk;
 use crate::hook_desk::Start;
 use crate::questions::Question;
 use crate::session_task::SessionTask;
@@ -227,8 +228,9 @@ impl SessionTask {
             Standing::HookAsked => Before::HookAsked,
             Standing::Approved => Before::Approved,
         };
-        let facts = facts::gather(&spec, input, &self.policy.directories);
-        match self.policy.judge_after(&facts.as_facts(name, input), self.engine.mode(), before) {
+        let only_looks = spec.access == Access::ReadOnly;
+        let facts = Facts { tool: name, input, only_looks, disk: &RealDisk };
+        match self.policy.judge(&facts, self.engine.mode(), before).verdict {
             Verdict::Allow => Judgement::Allow,
             Verdict::Deny { message, by } => {
                 Judgement::Deny { message, reason_type: by.to_owned() }

@@ -23,6 +23,7 @@ mod task_desk;
 
 mod context_usage;
 
+pub use facts::RealDisk;
 pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
 pub use setup::{Ports, SessionSetup, SystemPrompt};

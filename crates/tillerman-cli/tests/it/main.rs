@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod checkpoints;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod formats;
 #[cfg(test)]
 mod harness;

@@ -1,11 +1,39 @@
-//! Which calls run, which are asked about and which are refused.
+//! What the policy says about calls, told by tables.
 
 #[cfg(test)]
-mod matching;
+mod world;
+
+#[cfg(test)]
+mod allow_rules;
+#[cfg(test)]
+mod bypassing;
+#[cfg(test)]
+mod deny_rules;
+#[cfg(test)]
+mod doing;
+#[cfg(test)]
+mod doing_more;
+#[cfg(test)]
+mod editing;
+#[cfg(test)]
+mod environment;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod looking;
 #[cfg(test)]
 mod order;
 #[cfg(test)]
-mod updates;
-
+mod properties;
 #[cfg(test)]
-mod bench;
+mod rules;
+#[cfg(test)]
+mod size;
+#[cfg(test)]
+mod suggestions;
+#[cfg(test)]
+mod tools;
+#[cfg(test)]
+mod updates;
+#[cfg(test)]
+mod writes;

@@ -1,95 +1,92 @@
-//! Deny, ask, mode, allow, question: in this order, whatever else is said.
+//! Who outranks whom.
 
-use tillerman_policy::{Before, Verdict};
-use tillerman_protocol::permission::PermissionMode::{
-    self, AcceptEdits, BypassPermissions, Default, DontAsk, Plan,
-};
+use serde_json::json;
+use tillerman_policy::{Before, Verdict, tools_off_in};
+use tillerman_protocol::permission::PermissionMode;
 
-use crate::bench::{bash, file, link, policy, tool, word};
-
-const MODES: [PermissionMode; 5] = [Default, AcceptEdits, Plan, BypassPermissions, DontAsk];
+use crate::world::default_world;
 
 #[test]
-fn deny_outranks_everything() {
-    let policy = policy(&["Bash", "Touch"], &["Bash(rm:*)", "Touch"], &["Bash"]);
-    for mode in MODES {
-        assert_eq!(word(&bash("rm -r x").judged(&policy, mode)), "deny", "{mode:?}");
-        assert_eq!(word(&tool("Touch").judged(&policy, mode)), "deny", "{mode:?}");
-    }
-    for before in [Before::HookAllowed, Before::HookAsked, Before::Approved] {
-        assert_eq!(word(&bash("rm -r x").judged_after(&policy, before)), "deny", "{before:?}");
+fn deny_outranks_everything_but_the_guard() {
+    let input = json!({ "file_path": "a" });
+    for before in [Before::Nothing, Before::HookAllowed, Before::Approved] {
+        let mut world =
+            default_world().allow(&["Edit"]).deny(&["Edit(a)"]).mode("bypassPermissions");
+        world.before = before;
+        assert_eq!(world.verdict_of("Edit", &input), "deny");
+        assert_eq!(world.deny(&["Bash(ls *)"]).ruling("ls").verdict.name(), "deny");
     }
 }
 
 #[test]
-fn ask_outranks_modes_and_allow() {
-    let policy = policy(&["Bash"], &[], &["Bash(git push:*)"]);
-    for mode in [Default, AcceptEdits, Plan, BypassPermissions] {
-        assert_eq!(word(&bash("git push origin").judged(&policy, mode)), "ask", "{mode:?}");
-    }
-    assert_eq!(word(&bash("git push origin").judged_after(&policy, Before::HookAllowed)), "ask");
-    assert_eq!(word(&bash("git push origin").judged_after(&policy, Before::Approved)), "allow");
-    assert_eq!(word(&bash("git status").judged(&policy, Default)), "allow");
-}
-
-#[test]
-fn modes_decide_where_no_rule_does() {
-    let policy = policy(&[], &[], &[]);
-    let table = [
-        (Default, ["ask", "ask", "allow", "ask"]),
-        (AcceptEdits, ["ask", "allow", "allow", "ask"]),
-        (Plan, ["ask", "ask", "allow", "ask"]),
-        (BypassPermissions, ["allow", "allow", "allow", "allow"]),
-        (DontAsk, ["deny", "deny", "allow", "deny"]),
-    ];
-    for (mode, expected) in table {
-        let calls = [
-            bash("make"),
-            file("Write", "/project/a"),
-            file("Read", "/project/a"),
-            file("Read", "/etc/passwd"),
-        ];
-        let verdicts = calls.map(|call| word(&call.judged(&policy, mode)));
-        assert_eq!(verdicts, expected, "{mode:?}");
+fn ask_outranks_modes_hooks_and_rules() {
+    for before in [Before::Nothing, Before::HookAllowed] {
+        let mut world = default_world()
+            .allow(&["Edit", "Bash"])
+            .ask(&["Edit(a)", "Bash(make *)"])
+            .mode("bypassPermissions");
+        world.before = before;
+        assert_eq!(world.verdict_of("Edit", &json!({ "file_path": "a" })), "ask");
+        assert_eq!(world.ruling("make").verdict.name(), "ask");
     }
 }
 
 #[test]
-fn a_hook_approves_where_a_person_could() {
-    let policy = policy(&[], &[], &[]);
-    assert_eq!(word(&bash("make").judged_after(&policy, Before::Nothing)), "ask");
-    assert_eq!(word(&bash("make").judged_after(&policy, Before::HookAllowed)), "allow");
-    assert_eq!(word(&file("Read", "/project/a").judged_after(&policy, Before::HookAsked)), "ask");
+fn a_hook_can_ask_and_allow() {
+    let mut world = default_world();
+    world.before = Before::HookAsked;
+    assert_eq!(world.ruling("ls").verdict.name(), "ask");
+    assert_eq!(world.verdict_of("Read", &json!({ "file_path": "a" })), "ask");
+    world.before = Before::HookAllowed;
+    assert_eq!(world.ruling("make").verdict.name(), "allow");
+    assert_eq!(world.clone().mode("plan").ruling("make").verdict.name(), "ask");
 }
 
 #[test]
-fn questions_for_the_person_are_always_asked() {
-    let policy = policy(&["AskUserQuestion"], &[], &[]);
-    for mode in [Default, AcceptEdits, BypassPermissions] {
-        assert_eq!(word(&tool("AskUserQuestion").judged(&policy, mode)), "ask", "{mode:?}");
-    }
+fn approval_holds_against_everything_but_guard_and_deny() {
+    let mut world = default_world().ask(&["Bash"]);
+    world.before = Before::Approved;
+    assert_eq!(world.ruling("rm -rf /").verdict.name(), "allow");
+    assert_eq!(world.ruling("echo x > CLAUDE.md").verdict.name(), "deny");
+    assert_eq!(world.deny(&["Bash(rm *)"]).ruling("rm x").verdict.name(), "deny");
 }
 
 #[test]
-fn a_link_out_of_the_working_directory_is_outside() {
-    let policy = policy(&[], &[], &[]);
-    let sneaky = link("Write", "/project/notes", "/etc/passwd");
-    assert_eq!(word(&sneaky.judged(&policy, AcceptEdits)), "ask");
-    let Verdict::Ask { blocked_path, .. } = sneaky.judged(&policy, Default) else {
-        panic!("it is a question")
-    };
-    assert_eq!(blocked_path.as_deref(), Some("/etc/passwd"));
+fn questions_for_people_are_asked_even_when_bypassing() {
+    let input = json!({ "questions": [] });
     assert_eq!(
-        word(&link("Read", "/project/notes", "/etc/passwd").judged(&policy, Default)),
+        default_world().mode("bypassPermissions").verdict_of("AskUserQuestion", &input),
         "ask"
     );
+    assert_eq!(default_world().mode("dontAsk").verdict_of("AskUserQuestion", &input), "deny");
 }
 
 #[test]
-fn a_session_that_never_asks_says_why_it_refuses() {
-    let Verdict::Deny { message, by } = bash("make").judged(&policy(&[], &[], &[]), DontAsk) else {
-        panic!("it is refused")
-    };
-    assert_eq!(by, "mode");
-    assert!(message.contains("never asks"), "{message}");
+fn plan_tools_are_off_when_bypassing() {
+    for tool in ["EnterPlanMode", "ExitPlanMode"] {
+        assert!(tools_off_in(PermissionMode::BypassPermissions).contains(&tool));
+        assert!(tools_off_in(PermissionMode::Plan).is_empty());
+        assert_eq!(default_world().mode("full-auto").verdict_of(tool, &json!({})), "deny");
+        assert_eq!(default_world().mode("plan").verdict_of(tool, &json!({})), "ask");
+    }
+}
+
+#[test]
+fn a_denial_says_what_decided() {
+    let ruling = default_world().deny(&["Bash(rm *)"]).ruling("ls; rm x");
+    let Verdict::Deny { message, by } = &ruling.verdict else { panic!("{ruling:?}") };
+    assert!(message.contains("Bash(rm *)"), "{message}");
+    assert_eq!(*by, "rule");
+    assert_eq!(ruling.parts.iter().map(|part| part.verdict).collect::<Vec<_>>(), ["allow", "deny"]);
+    let ruling = default_world().mode("dontAsk").ruling("make");
+    assert!(matches!(ruling.verdict, Verdict::Deny { by: "mode", .. }));
+}
+
+#[test]
+fn every_part_is_reported() {
+    let ruling = default_world().allow(&["Bash(make *)"]).ruling("ls && make all | touch x");
+    let parts: Vec<(&str, &str)> =
+        ruling.parts.iter().map(|part| (part.text.as_str(), part.verdict)).collect();
+    assert_eq!(parts, [("ls", "allow"), ("make all", "allow"), ("touch x", "ask")]);
+    assert!(ruling.reason.contains("touch x"), "{}", ruling.reason);
 }

@@ -1,47 +1,53 @@
-//! Permission updates and what children may see.
+//! Permission updates take effect for the rest of the session.
 
 use serde_json::{Value, json};
-use tillerman_policy::{Policy, keep_variable};
-use tillerman_protocol::permission::PermissionMode::{AcceptEdits, Default};
 
-use crate::bench::{bash, file, policy, word};
+use crate::world::{World, default_world};
 
-fn apply(policy: &mut Policy, update: Value) {
-    policy.apply(&serde_json::from_value(update).unwrap());
+fn apply(world: &mut World, update: Value) {
+    world.policy.apply(&serde_json::from_value(update).unwrap());
 }
 
 #[test]
 fn rules_come_and_go() {
-    let mut policy = policy(&[], &[], &[]);
-    let judged = |policy: &Policy| word(&bash("make").judged(policy, Default));
+    let mut world = default_world();
+    let judged = |world: &World| world.ruling("make").verdict.name();
     let rules = json!([{"toolName": "Bash", "ruleContent": "make:*"}]);
-    apply(&mut policy, json!({"type": "addRules", "rules": rules, "behavior": "allow"}));
-    assert_eq!(judged(&policy), "allow");
-    apply(&mut policy, json!({"type": "addRules", "rules": rules, "behavior": "deny"}));
-    assert_eq!(judged(&policy), "deny");
-    apply(&mut policy, json!({"type": "replaceRules", "rules": [], "behavior": "deny"}));
-    assert_eq!(judged(&policy), "allow");
-    apply(&mut policy, json!({"type": "removeRules", "rules": rules, "behavior": "allow"}));
-    assert_eq!(judged(&policy), "ask");
+    apply(
+        &mut world,
+        json!({"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}),
+    );
+    assert_eq!(judged(&world), "allow");
+    apply(
+        &mut world,
+        json!({"type": "addRules", "rules": rules, "behavior": "deny", "destination": "session"}),
+    );
+    assert_eq!(judged(&world), "deny");
+    apply(
+        &mut world,
+        json!({"type": "replaceRules", "rules": [], "behavior": "deny", "destination": "session"}),
+    );
+    assert_eq!(judged(&world), "allow");
+    apply(
+        &mut world,
+        json!({"type": "removeRules", "rules": rules, "behavior": "allow", "destination": "session"}),
+    );
+    assert_eq!(judged(&world), "ask");
 }
 
 #[test]
 fn directories_come_and_go() {
-    let mut policy = policy(&[], &[], &[]);
-    let judged = |policy: &Policy| word(&file("Write", "/more/a").judged(policy, AcceptEdits));
-    assert_eq!(judged(&policy), "ask");
-    apply(&mut policy, json!({"type": "addDirectories", "directories": ["/more"]}));
-    assert_eq!(judged(&policy), "allow");
-    apply(&mut policy, json!({"type": "removeDirectories", "directories": ["/more"]}));
-    assert_eq!(judged(&policy), "ask");
-}
-
-#[test]
-fn credentials_stay_here() {
-    for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"] {
-        assert!(!keep_variable(name), "{name}");
-    }
-    for name in ["PATH", "HOME", "ANTHROPIC_BASE_URL", "MY_TOKEN"] {
-        assert!(keep_variable(name), "{name}");
-    }
+    let mut world = default_world().mode("acceptEdits");
+    let judged = |world: &World| world.verdict_of("Write", &json!({"file_path": "/more/a"}));
+    assert_eq!(judged(&world), "ask");
+    apply(
+        &mut world,
+        json!({"type": "addDirectories", "directories": ["/more"], "destination": "session"}),
+    );
+    assert_eq!(judged(&world), "allow");
+    apply(
+        &mut world,
+        json!({"type": "removeDirectories", "directories": ["/more"], "destination": "session"}),
+    );
+    assert_eq!(judged(&world), "ask");
 }

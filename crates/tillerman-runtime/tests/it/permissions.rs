@@ -59,7 +59,7 @@ async fn another_input_takes_the_place_of_the_first() {
 async fn another_input_is_judged_by_the_deny_rules() {
     let touch = changing("Touch", Conduct::Succeed);
     let scripts = [calls("Touch", "toolu_1", &json!({"command": "ls"})), says("Done.")];
-    let mut play = stage(scripts).tools([&touch]).deny("Touch(rm:*)").begin();
+    let mut play = stage(scripts).tools([&touch]).deny("Touch(command:rm *)").begin();
     play.say("Go").await;
     let question = play.until("control_request/can_use_tool").await;
     let answer = json!({"behavior": "allow", "updatedInput": {"command": "rm everything"}});

@@ -140,7 +140,7 @@ impl Stage {
     }
 
     pub(crate) fn deny(mut self, rule: &str) -> Self {
-        self.setup.policy.deny.push(Rule::parse(rule));
+        self.setup.policy.deny.push(Rule::parse(rule).unwrap());
         self
     }
 

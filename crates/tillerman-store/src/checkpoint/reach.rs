@@ -3,6 +3,7 @@
 use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
+use rustix::path::Arg;
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -38,7 +39,7 @@ pub(crate) const fn is_shortage(error: Errno) -> bool {
 }
 
 /// What a name stands for, links not followed; nothing when there is no such name.
-pub(crate) fn look(directory: impl AsFd, name: &[u8]) -> Result<Option<Stat>> {
+pub(crate) fn look(directory: impl AsFd, name: impl Arg) -> Result<Option<Stat>> {
     match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),

@@ -143,7 +143,7 @@ impl Work<'_> {
 
     fn delete(&mut self, place: &Place) -> io::Result<Outcome> {
         let directory = self.directory(&place.dir)?;
-        match reach::look(&*directory, &place.name)?.map(|stat| reach::kind(&stat)) {
+        match reach::look(&*directory, &*place.name)?.map(|stat| reach::kind(&stat)) {
             Some(FileType::RegularFile) => {
                 rustix::fs::unlinkat(&*directory, &*place.name, AtFlags::empty())?;
                 Ok(Outcome::Done)
@@ -189,7 +189,7 @@ impl Work<'_> {
             Err(error) if is_link(&error) => return Ok(Outcome::Link),
             Err(error) => return Err(error),
         };
-        let present = reach::look(&*directory, &place.name)?;
+        let present = reach::look(&*directory, &*place.name)?;
         let names = match &present {
             Some(stat) if reach::kind(stat) == FileType::RegularFile => stat.st_nlink,
             Some(stat) if reach::kind(stat) == FileType::Directory => {

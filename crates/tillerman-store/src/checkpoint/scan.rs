@@ -62,7 +62,7 @@ impl Scan<'_> {
                 continue;
             }
             // Whatever vanishes during the walk was never there.
-            let Ok(Some(stat)) = reach::look(&fd, name.to_bytes()) else { continue };
+            let Ok(Some(stat)) = reach::look(&fd, name.as_c_str()) else { continue };
             match reach::kind(&stat) {
                 FileType::RegularFile => {
                     self.count()?;
