@@ -33,13 +33,18 @@ impl Policy {
             }
         };
         let ruling = self.decide(facts, &call, &standings, mode, before, &mut mark);
-        let looks_with_git = standings
+        // Git that a rule or the mode lets run needs its hooks and transports.
+        let mut git_parts = standings
             .iter()
             .zip(&call.script.commands)
-            .any(|(standing, simple)| *standing == Standing::Looks && shell::runs_git(simple));
+            .filter(|(_, simple)| shell::runs_git(simple))
+            .peekable();
+        let neutral = mode != PermissionMode::BypassPermissions
+            && git_parts.peek().is_some()
+            && git_parts.all(|(standing, _)| *standing == Standing::Looks);
         let run_with = shell::NEUTRAL_GIT
             .iter()
-            .filter(|_| looks_with_git)
+            .filter(|_| neutral)
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         Ruling { parts, run_with, ..ruling }

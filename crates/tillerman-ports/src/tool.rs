@@ -38,6 +38,8 @@ pub struct ToolCall {
     pub input: Value,
     /// Fires when the call is to end.
     pub cancel: CancellationToken,
+    /// Variables that children of this call must have, because its permission hangs on them.
+    pub environment: Vec<(String, String)>,
     /// Takes over what goes on after the call has ended.
     pub tasks: Arc<dyn TaskDesk>,
 }

@@ -50,7 +50,7 @@ impl SessionTask {
             Effect::RunHooks { run, input } => self.run_hooks(run, &input).await,
             Effect::CancelHooks { run } => self.cancel_hooks(run).await,
             Effect::JudgeCall { call, name, input, standing } => {
-                let judgement = self.judge(&name, &input, standing);
+                let judgement = self.judge(call, &name, &input, standing);
                 self.pending.push_back(Input::CallJudged { call, judgement });
             }
             Effect::AskPermission { ask, request } => {
@@ -210,7 +210,13 @@ impl SessionTask {
         self.pending.push_back(Input::ShutDown);
     }
 
-    fn judge(&self, name: &str, input: &serde_json::Value, standing: Standing) -> Judgement {
+    fn judge(
+        &mut self,
+        call: CallId,
+        name: &str,
+        input: &serde_json::Value,
+        standing: Standing,
+    ) -> Judgement {
         let Some(tool) = self.tools.get(name) else { return Judgement::UnknownTool };
         // What a tool says about itself runs in the session's own task, which must survive it.
         let examined = catch_unwind(AssertUnwindSafe(|| tool.check(input).map(|()| tool.spec())));
@@ -230,8 +236,12 @@ impl SessionTask {
         };
         let only_looks = spec.access == Access::ReadOnly;
         let facts = Facts { tool: name, input, only_looks, disk: &RealDisk };
-        match self.policy.judge(&facts, self.engine.mode(), before).verdict {
-            Verdict::Allow => Judgement::Allow,
+        let ruling = self.policy.judge(&facts, self.engine.mode(), before);
+        match ruling.verdict {
+            Verdict::Allow => {
+                self.run_with.insert(call, ruling.run_with);
+                Judgement::Allow
+            }
             Verdict::Deny { message, by } => {
                 Judgement::Deny { message, reason_type: by.to_owned() }
             }
@@ -254,7 +264,8 @@ impl SessionTask {
         };
         let cancel = CancellationToken::new();
         let tasks = self.work.desk();
-        let request = ToolCall { tool_use_id, input, cancel: cancel.clone(), tasks };
+        let environment = self.run_with.remove(&call).unwrap_or_default();
+        let request = ToolCall { tool_use_id, input, cancel: cancel.clone(), environment, tasks };
         let tool = Arc::clone(tool);
         self.work.call(call, cancel, async move { tool.call(request).await });
     }

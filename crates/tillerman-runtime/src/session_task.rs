@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use tillerman_engine::{IdSource, Input, Prompt, Session, TaskStart};
+use tillerman_engine::{CallId, IdSource, Input, Prompt, Session, TaskStart};
 use tillerman_policy::Policy;
 use tillerman_ports::{BackgroundTask, Tool};
 use tillerman_protocol::frame::{Frame, UserFrame};
@@ -91,6 +91,8 @@ pub(crate) struct SessionTask {
     pub(crate) facing: Facing,
     pub(crate) pending: VecDeque<Input>,
     pub(crate) copied: Vec<Entry>,
+    /// Variables that allowed calls must be run with.
+    pub(crate) run_with: HashMap<CallId, Vec<(String, String)>>,
     /// Requests to stop a task, answered once it has ended.
     pub(crate) stops: Vec<(TaskId, RequestId)>,
     pub(crate) storage_failure: Option<String>,
@@ -136,6 +138,7 @@ impl SessionTask {
             },
             pending: VecDeque::new(),
             copied: setup.copied,
+            run_with: HashMap::new(),
             stops: Vec::new(),
             storage_failure: None,
             checkpoint_complaint: None,

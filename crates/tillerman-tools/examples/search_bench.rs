@@ -116,6 +116,7 @@ impl TaskDesk for NoDesk {
 #[expect(clippy::print_stderr, reason = "a measurement is for people to read")]
 async fn call(tool: &dyn Tool, input: &Value) -> Duration {
     let call = ToolCall {
+        environment: Vec::new(),
         tool_use_id: ToolUseId::new("bench"),
         input: input.clone(),
         cancel: CancellationToken::new(),

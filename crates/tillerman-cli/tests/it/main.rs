@@ -19,6 +19,8 @@ mod persistence;
 #[cfg(test)]
 mod rehearsal;
 #[cfg(test)]
+mod repositories;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod sessions;

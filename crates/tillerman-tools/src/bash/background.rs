@@ -49,7 +49,8 @@ pub(super) fn start(session: &Arc<Session>, params: &Params, call: &ToolCall) ->
     })?;
     let timeout =
         params.timeout.unwrap_or(limits.background_timeout).min(limits.max_background_timeout);
-    let order = Order { session: Arc::clone(session), directory, timeout };
+    let environment = call.environment.clone();
+    let order = Order { session: Arc::clone(session), directory, timeout, environment };
     let work = work(order, Arc::clone(&task), Output::new(file, limits.output_bytes));
     let handed = BackgroundTask {
         id: task.id.clone(),
@@ -108,6 +109,7 @@ struct Order {
     session: Arc<Session>,
     directory: PathBuf,
     timeout: Duration,
+    environment: Vec<(String, String)>,
 }
 
 async fn work(order: Order, task: Arc<Task>, output: Output) -> TaskEnd {
@@ -119,6 +121,7 @@ async fn work(order: Order, task: Arc<Task>, output: Output) -> TaskEnd {
         directory: &order.directory,
         timeout: order.timeout,
         cancel: &task.cancel,
+        environment: &order.environment,
     };
     let (end, exit_code) = match run(job, output).await {
         Ok(mut finished) => {

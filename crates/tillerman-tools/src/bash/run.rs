@@ -60,6 +60,8 @@ pub(crate) struct Job<'a> {
     pub(crate) timeout: Duration,
     /// Fires when it is to end.
     pub(crate) cancel: &'a CancellationToken,
+    /// Variables it must have beside those of the session.
+    pub(crate) environment: &'a [(String, String)],
 }
 
 /// How a command came to its end.
@@ -191,6 +193,7 @@ fn try_start(
         .current_dir(job.directory)
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
+        .envs(job.environment.iter().map(|(name, value)| (name, value)))
         .env(MARK, job.mark.value(outer))
         .stdin(Stdio::null())
         .stdout(writer)

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use tillerman_ports::model::BoxFuture;
 use tillerman_ports::{Tool, ToolCall};
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolSpec};
-use tokio_util::sync::CancellationToken;
 
 use super::background;
 use super::capture::Capture;
@@ -124,13 +123,14 @@ impl Tool for Bash {
             if params.in_background {
                 background::start(&session, &params, &call)
             } else {
-                bash(&session, &params, &call.cancel).await
+                bash(&session, &params, &call).await
             }
         })
     }
 }
 
-async fn bash(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolOutcome {
+async fn bash(session: &Session, params: &Params, call: &ToolCall) -> ToolOutcome {
+    let cancel = &call.cancel;
     if cancel.is_cancelled() {
         return Err(interrupted());
     }
@@ -141,8 +141,15 @@ async fn bash(session: &Session, params: &Params, cancel: &CancellationToken) ->
     let mark = CallMark::new();
     let output = config.scratch_directory.join(format!("bash-{}.txt", mark.as_str()));
     let capture = Capture::new(limits, output);
-    let job =
-        Job { mark, config, command: &params.command, directory: &directory, timeout, cancel };
+    let job = Job {
+        mark,
+        config,
+        command: &params.command,
+        directory: &directory,
+        timeout,
+        cancel,
+        environment: &call.environment,
+    };
     let finished = run(job, capture).await.map_err(|error| not_started(&error))?;
     let mut notes = Vec::new();
     if finished.left_processes {

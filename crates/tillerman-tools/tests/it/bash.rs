@@ -140,3 +140,12 @@ async fn a_timeout_says_how_long_it_was_and_how_to_raise_it() {
     let message = bench.failure("Bash", json!({"command": "sleep 60", "timeout": 60_000})).await;
     assert!(message.contains("within 100 ms") && message.contains("longest"), "{message}");
 }
+
+#[tokio::test]
+async fn a_call_can_ask_for_further_variables() {
+    let mut bench = Bench::with(|config| config.environment.push(("A".into(), "1".into())));
+    bench.environment.push(("A".to_owned(), "2".to_owned()));
+    bench.environment.push(("GIT_PAGER".to_owned(), "cat".to_owned()));
+    let output = text(&bench.bash("echo $A $GIT_PAGER").await.unwrap());
+    assert_eq!(output, "2 cat");
+}

@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Bench {
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) desk: Arc<Desk>,
+    /// Variables that every call must be run with.
+    pub(crate) environment: Vec<(String, String)>,
     root: TempDir,
 }
 
@@ -71,7 +73,8 @@ impl Bench {
             web: WebConfig::default(),
         };
         adjust(&mut config);
-        Self { tools: session_tools(config), desk: Arc::default(), root }
+        let environment = Vec::new();
+        Self { tools: session_tools(config), desk: Arc::default(), environment, root }
     }
 
     /// A session that takes no more tasks.
@@ -114,7 +117,15 @@ impl Bench {
     ) -> ToolOutcome {
         let tool_use_id = ToolUseId::new("toolu_test");
         let tasks = Arc::clone(&self.desk) as Arc<dyn TaskDesk>;
-        self.tool(name).call(ToolCall { tool_use_id, input, cancel, tasks }).await
+        self.tool(name)
+            .call(ToolCall {
+                tool_use_id,
+                input,
+                cancel,
+                environment: self.environment.clone(),
+                tasks,
+            })
+            .await
     }
 
     pub(crate) async fn read(&self, path: &Path) -> String {
