@@ -237,24 +237,39 @@ impl<'a> ShellCall<'a> {
     }
 
     /// The files that a part would write, for people.
+    ///
+    /// Nobody knows what every program does with its words, so guarded files count as
+    /// written by any part that is not known to only look.
     pub(crate) fn written(&self, simple: &Simple) -> Vec<Written> {
         let mut written: Vec<Written> = Vec::new();
         for target in shell::targets(simple) {
             let names = self.names(&target.text, simple);
-            let path = if target.pattern.is_some() {
-                target.text.clone()
-            } else {
-                names.shown().display().to_string()
-            };
-            if is_free(&target.text) || written.iter().any(|known| known.path == path) {
-                continue;
+            let open = target.pattern.is_some();
+            let path = if open { target.text.clone() } else { names.shown().display().to_string() };
+            if !is_free(&target.text) {
+                self.add_written(path, &mut written);
             }
-            let unknown = self.place.disk.other_names(Path::new(&path)) != OtherNames::None;
-            let guarded = self.guard.names().filter(|_| unknown);
-            let may_be = guarded.map(str::to_owned).collect();
-            written.push(Written { path, may_be });
+        }
+        let looks =
+            simple.literal_words().is_some_and(|words| shell::looks(simple, &words).is_some());
+        if !looks && !self.guard.guarded.is_empty() {
+            let words = simple.words.iter().skip(1).flat_map(|word| shell::file_names(word.text()));
+            for names in words.map(|text| self.names(&text, simple)) {
+                if self.guard.covers(&names) {
+                    self.add_written(names.shown().display().to_string(), &mut written);
+                }
+            }
         }
         written
+    }
+
+    fn add_written(&self, path: String, written: &mut Vec<Written>) {
+        if written.iter().any(|known| known.path == path) {
+            return;
+        }
+        let unknown = self.place.disk.other_names(Path::new(&path)) != OtherNames::None;
+        let may_be = self.guard.names().filter(|_| unknown).map(str::to_owned).collect();
+        written.push(Written { path, may_be });
     }
 }
 

@@ -37,4 +37,4 @@ pub(crate) use pattern::{CommandPattern, Hit};
 pub(crate) use read_only::{certain_words, looks, reads_files};
 pub(crate) use script::{Script, Simple, read};
 pub(crate) use word::Word;
-pub(crate) use writes::{Target, reads_of, targets};
+pub(crate) use writes::{Target, file_names, reads_of, targets};

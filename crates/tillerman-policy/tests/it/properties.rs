@@ -181,6 +181,8 @@ proptest! {
 
     #[test]
     fn a_part_that_is_asked_about_spoils_the_whole(first in command(), second in prop::sample::select(vec!["touch x", "make", "rm y", "$z"])) {
+        // A comment or a continued line makes the second part something else than a command.
+        prop_assume!(!first.contains('#') && !first.ends_with('\\'));
         for joiner in [" ; ", " && ", " || ", " | ", "\n"] {
             let joined = format!("{first}{joiner}{second}");
             prop_assert_ne!(default_world().ruling(&joined).verdict.name(), "allow", "{}", joined);

@@ -104,6 +104,23 @@ fn written_files_are_shown() {
 }
 
 #[test]
+fn guarded_files_are_shown_for_every_program_that_may_write() {
+    let commands = [
+        "tar -cf CLAUDE.md a",
+        "ssh-keygen -f CLAUDE.md",
+        "awk -i inplace 1 CLAUDE.md",
+        "program --into=CLAUDE.md",
+        "program -fCLAUDE.md",
+    ];
+    for command in commands {
+        let ruling = default_world().ruling(command);
+        let shows = ruling.parts[0].writes.iter().any(|written| written.path == "/mnt/w/CLAUDE.md");
+        assert!(shows, "{command}: {ruling:?}");
+    }
+    assert!(default_world().ruling("cat CLAUDE.md").parts[0].writes.is_empty());
+}
+
+#[test]
 fn files_that_are_only_read_are_not_shown() {
     for command in ["cat a", "ls > /dev/null", "grep x a 2>/dev/null", "git status", "sort a"] {
         let ruling = default_world().ruling(command);
