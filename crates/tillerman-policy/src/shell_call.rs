@@ -1,5 +1,7 @@
 //! A shell command before the rules: what is forbidden about it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::critical::critical_removal;
@@ -17,6 +19,8 @@ pub(crate) struct ShellCall<'a> {
     pub(crate) place: Place<'a>,
     pub(crate) guard: &'a Guard,
     pub(crate) script: Script,
+    /// Names that were looked up before: asking a disk takes long, and every rule asks again.
+    known: RefCell<HashMap<(String, PathBuf), Names>>,
 }
 
 /// A rule that fits a part of a command.
@@ -30,7 +34,7 @@ pub(crate) struct Found<'a> {
 impl<'a> ShellCall<'a> {
     pub(crate) fn read(command: &str, place: Place<'a>, guard: &'a Guard) -> Self {
         let script = shell::read(command, place.cwd(), place.home);
-        Self { place, guard, script }
+        Self { place, guard, script, known: RefCell::default() }
     }
 
     /// The directories in which a part may run.
@@ -44,11 +48,17 @@ impl<'a> ShellCall<'a> {
     /// A path by all names it may have, wherever the part runs.
     pub(crate) fn names(&self, text: &str, simple: &Simple) -> Names {
         let directories = self.directories(simple);
-        let mut names = self.place.names(text, &directories[0]);
+        let mut names = self.names_in(text, &directories[0]);
         for directory in &directories[1..] {
-            names.add(&self.place.names(text, directory));
+            names.add(&self.names_in(text, directory));
         }
         names
+    }
+
+    fn names_in(&self, text: &str, directory: &Path) -> Names {
+        let key = (text.to_owned(), directory.to_path_buf());
+        let mut known = self.known.borrow_mut();
+        known.entry(key).or_insert_with(|| self.place.names(text, directory)).clone()
     }
 
     /// The guarded file that a part would write.
