@@ -92,7 +92,7 @@ async def partial_messages(stage):
 @scenario
 async def prompt_during_a_tool(stage):
     """A prompt that arrives while a call waits for permission is told to the model in the same turn."""
-    model = stage.model(shell("echo tool-output"), say("heard both"))
+    model = stage.model(shell("touch noted; echo tool-output"), say("heard both"))
     client = stage.client(can_use_tool=None)
 
     async def allow(name, input, context):

@@ -90,7 +90,7 @@ scenario("partial_messages", async (stage) => {
 
 scenario("prompt_during_a_tool", async (stage) => {
   // A prompt that arrives while a call waits for permission is told to the model in the same turn.
-  const model = await stage.model(shell("echo tool-output"), say("heard both"));
+  const model = await stage.model(shell("touch noted; echo tool-output"), say("heard both"));
   const uuid = randomUUID();
   let heard;
   const isQueued = new Promise((resolve) => (heard = resolve));
