@@ -1,11 +1,12 @@
 //! Everything that must pass before a change is merged, step by step.
 
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
-use crate::workspace::{RELEASE_BUILD, cargo, has_subcommand, release_binary, root, run as start};
+use crate::workspace::{
+    RELEASE_BUILD, cargo, has_subcommand, program, release_binary, root, run as start,
+};
 use crate::{bench, tidy};
 
 /// How much of the suite to run.
@@ -93,8 +94,7 @@ fn conformance() -> Result<Outcome> {
     if !script.exists() {
         return Ok(Outcome::Skipped("there is no conformance/run"));
     }
-    let mut command = Command::new(script);
-    done(start(command.arg(release_binary("tillerman")).current_dir(root())))
+    done(start(program(script).arg(release_binary("tillerman"))))
 }
 
 fn benchmark() -> Result<Outcome> {

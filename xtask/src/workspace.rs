@@ -31,12 +31,19 @@ pub(crate) const RELEASE_BUILD: [&str; 7] = [
 ];
 
 /// A cargo command in the workspace.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
+
+/// A command in the workspace that may run cargo itself.
 ///
 /// What `cargo run` set for this program is removed, because build scripts that watch those
 /// variables would run again in every nested build.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(root());
+pub(crate) fn program(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
     for (name, _) in std::env::vars_os() {
         let of_this_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
         let text = name.to_string_lossy();

@@ -65,6 +65,8 @@ pub(crate) enum Command {
     /// What the agent may do, explained
     #[command(subcommand)]
     Permissions(PermissionsCommand),
+    /// What this machine and this configuration can do, and what is wrong with them
+    Doctor,
 }
 
 /// How a conversation comes in and goes out.
@@ -211,6 +213,8 @@ pub(crate) struct PermissionArguments {
     /// Tools that do not exist and calls that are refused
     #[arg(long = "disallowedTools", visible_alias = "disallowed-tools", value_name = "RULE", num_args = 1..)]
     pub(crate) disallowed_tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) protection: ProtectionArguments,
     /// default, acceptEdits, plan, bypassPermissions, dontAsk or auto
     #[arg(long, value_name = "MODE", value_parser = permission_mode)]
     pub(crate) permission_mode: Option<PermissionMode>,
@@ -223,6 +227,17 @@ pub(crate) struct PermissionArguments {
     /// Let the host switch to that later
     #[arg(long)]
     pub(crate) allow_dangerously_skip_permissions: bool,
+}
+
+/// What holds in every mode.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProtectionArguments {
+    /// A file, folder or name that nothing may write, in any mode (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) guard: Vec<String>,
+    /// Show tools only the variables that agents need, instead of all but the credentials
+    #[arg(long)]
+    pub(crate) strict_environment: bool,
 }
 
 /// What is plugged in.

@@ -8,7 +8,7 @@ use tillerman_config::{Layers, Places, Source, read_argument};
 use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_models::openai::{ProviderKind, provider_for};
 use tillerman_models::rehearsal::RehearsalNote;
-use tillerman_policy::{Policy, split_rules};
+use tillerman_policy::{Guard, Guarded, Policy, split_rules};
 use tillerman_ports::{Clock as _, Model};
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::permission::PermissionMode;
@@ -25,9 +25,8 @@ use crate::greeting::{catalog_with_overrides, greeting};
 use crate::keeper::SettingsKeeper;
 use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
-use crate::toolbox::tools;
 use crate::web_access::{SideDoor, web_config};
-use crate::{git, instructions, mcp, rewind, rules};
+use crate::{confine, git, instructions, mcp, rewind, rules, toolbox};
 
 const REHEARSAL: &str = "rehearsal";
 
@@ -47,7 +46,9 @@ pub(crate) async fn assemble(
     let prompt = system_prompt(arguments, &cwd, &directories)?;
     let mcp_servers = mcp::servers(&arguments.extension.mcp_config)?;
     let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
-    let policy = policy(arguments, environment, &layers, directories);
+    let policy = policy(arguments, environment, &layers, directories)?;
+    let variables = toolbox::variables(arguments, environment, &layers);
+    let confiner = confine::confiner(&policy, &variables, environment).await?;
     let catalog = Arc::new(catalog_with_overrides(environment));
     let (model_name, model) = choose_model(arguments, environment, &layers, &credentials, &catalog);
     let door = SideDoor {
@@ -56,7 +57,8 @@ pub(crate) async fn assemble(
         has_credentials: credentials.anthropic.is_some(),
     };
     let web = web_config(environment, &catalog, &opened.id, &door);
-    let mut tools = tools(arguments, environment, &layers, &cwd, &policy, &opened, web);
+    let outfit = toolbox::Outfit { variables, web, confiner };
+    let mut tools = toolbox::tools(arguments, environment, &cwd, &policy, &opened, outfit);
     if mode == PermissionMode::BypassPermissions {
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
@@ -129,12 +131,6 @@ fn settings(
         layers.push_flag(
             read_argument(text).map_err(|error| StartFailure::usage(error.to_string()))?,
         );
-    }
-    if layers.wants_sandbox() {
-        return Err(StartFailure::usage(
-            "The settings ask for a sandbox and this version has none, so nothing was started. \
-             Remove sandbox.enabled to run without one.",
-        ));
     }
     Ok(layers)
 }
@@ -210,18 +206,20 @@ fn policy(
     environment: &Environment,
     layers: &Layers,
     directories: Vec<PathBuf>,
-) -> Policy {
+) -> Result<Policy, StartFailure> {
     let from_flags =
         |lists: &[String]| lists.iter().flat_map(|list| split_rules(list)).collect::<Vec<_>>();
     let together = |lists: &[String], more: Vec<String>| [from_flags(lists), more].concat();
-    Policy {
+    let guarded = arguments.permission.protection.guard.iter();
+    Ok(Policy {
         allow: rules::allowing(&together(&arguments.permission.allowed_tools, layers.allow())),
         deny: rules::restricting(&together(&arguments.permission.disallowed_tools, layers.deny())),
         ask: rules::restricting(&layers.ask()),
         directories,
         home: environment.get("HOME").map(PathBuf::from),
-        ..Policy::default()
-    }
+        guard: Guard { guarded: guarded.map(|text| Guarded::read(text)).collect() },
+        sandbox: confine::settings(layers)?,
+    })
 }
 
 /// The model the session begins with, and who answers for it and all others.

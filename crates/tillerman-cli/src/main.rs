@@ -4,6 +4,7 @@ mod arguments;
 mod environment;
 
 mod assemble;
+mod confine;
 mod engine_setup;
 mod greeting;
 mod opening;
@@ -14,6 +15,7 @@ mod web_access;
 
 mod drive;
 
+mod doctor;
 mod permission_cases;
 mod permissions;
 
@@ -43,6 +45,11 @@ use crate::failure::StartFailure;
 pub(crate) const PROTOCOL_LEVEL: &str = "2.1.325";
 
 fn main() -> ExitCode {
+    // Before anything else: a stage of a confined command is another program in all but name.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == tillerman_sandbox::STAGE) {
+        return tillerman_sandbox::run_stage(arguments);
+    }
     if let Err(error) = keep_others_out() {
         drop(writeln!(
             std::io::stderr(),
@@ -65,8 +72,10 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log_to_stderr(arguments.format.debug.is_some());
-    if let Some(Command::Permissions(command)) = &arguments.command {
-        return explain(command);
+    match &arguments.command {
+        Some(Command::Permissions(command)) => return explain(command),
+        Some(Command::Doctor) => return diagnose(),
+        None => {}
     }
     match start(&arguments) {
         Ok(code) => ExitCode::from(code),
@@ -99,6 +108,13 @@ fn explain(command: &permissions::PermissionsCommand) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn diagnose() -> ExitCode {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let findings = doctor::examine(&environment::Environment::capture(), &cwd);
+    drop(write!(std::io::stdout(), "{}", findings.text));
+    ExitCode::from(u8::from(!findings.well))
 }
 
 fn start(arguments: &Arguments) -> Result<u8, StartFailure> {

@@ -14,7 +14,7 @@ use tillerman_runtime::RealDisk;
 use crate::arguments::permission_mode;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::permission_cases;
+use crate::{confine, permission_cases};
 
 /// What can be done about permissions.
 #[derive(Debug, clap::Subcommand)]
@@ -161,6 +161,7 @@ fn setting(
         directories,
         home,
         guard: Guard { guarded: arguments.guard.iter().map(|text| Guarded::read(text)).collect() },
+        sandbox: confine::settings(&layers)?,
     };
     let mode = arguments.mode.or_else(|| layers.default_mode()).unwrap_or_default();
     Ok(Setting { policy, mode, is_there })

@@ -1,12 +1,13 @@
 //! The tools of a session: made for its directories, chosen by the command line.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tillerman_config::Layers;
-use tillerman_policy::{Policy, split_rules};
-use tillerman_ports::Tool;
+use tillerman_policy::{ALLOWED_VARIABLES, Policy, split_rules};
+use tillerman_ports::{Confiner, Tool};
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
 
 use crate::arguments::Arguments;
@@ -14,19 +15,42 @@ use crate::engine_setup::has_approver;
 use crate::environment::Environment;
 use crate::opening::Opened;
 
+/// What tools are given to work with.
+pub(crate) struct Outfit {
+    /// The environment of children.
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    /// How they reach the web.
+    pub(crate) web: WebConfig,
+    /// What confines them.
+    pub(crate) confiner: Option<Arc<dyn Confiner>>,
+}
+
+/// The environment of children: never credentials, and only what agents need where the host says so.
+pub(crate) fn variables(
+    arguments: &Arguments,
+    environment: &Environment,
+    layers: &Layers,
+) -> Vec<(OsString, OsString)> {
+    let mut variables = environment.for_children();
+    if arguments.permission.protection.strict_environment {
+        let is_needed =
+            |name: &OsString| name.to_str().is_some_and(|name| ALLOWED_VARIABLES.contains(&name));
+        variables.retain(|(name, value)| is_needed(name) && !value.is_empty());
+    }
+    variables
+        .extend(layers.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
+    variables
+}
+
 /// The tools that exist in this session.
 pub(crate) fn tools(
     arguments: &Arguments,
     environment: &Environment,
-    layers: &Layers,
     cwd: &Path,
     policy: &Policy,
     opened: &Opened,
-    web: WebConfig,
+    outfit: Outfit,
 ) -> Vec<Arc<dyn Tool>> {
-    let mut variables = environment.for_children();
-    variables
-        .extend(layers.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
     let transcript = opened.transcript.path();
     let scratch_directory = if transcript.is_empty() {
         std::env::temp_dir().join(format!("tillerman-{}", opened.id))
@@ -39,7 +63,7 @@ pub(crate) fn tools(
         cwd: cwd.to_path_buf(),
         working_directories: policy.directories.clone(),
         scratch_directory,
-        environment: variables,
+        environment: outfit.variables,
         shell: environment
             .get("CLAUDE_CODE_SHELL")
             .unwrap_or_else(|| "/bin/bash".to_owned())
@@ -53,7 +77,8 @@ pub(crate) fn tools(
             ..usual
         },
         audience: if has_approver(arguments) { Audience::Present } else { Audience::Absent },
-        web,
+        web: outfit.web,
+        confiner: outfit.confiner,
     };
     let wanted: Option<Vec<String>> = arguments.permission.tools.as_ref().and_then(|lists| {
         let names: Vec<String> = lists.iter().flat_map(|list| split_rules(list)).collect();

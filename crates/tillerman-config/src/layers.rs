@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tillerman_protocol::permission::{PermissionMode, UpdateDestination};
+use tillerman_protocol::sandbox::{SandboxSettings, SandboxSettingsError};
 use tillerman_protocol::settings::{PermissionSettings, Settings};
 
 const LARGEST_SETTINGS: u64 = 2 << 20;
@@ -230,12 +231,14 @@ impl Layers {
         own.filter_map(|layer| layer.settings.env.clone()).flatten().collect()
     }
 
-    /// Whether any layer wants commands confined.
-    #[must_use]
-    pub fn wants_sandbox(&self) -> bool {
-        self.layers.iter().any(|layer| {
-            let sandbox = layer.settings.sandbox.as_ref();
-            sandbox.and_then(|sandbox| sandbox.get("enabled")) == Some(&Value::Bool(true))
+    /// What confines commands: all layers together, of which a project's can only tighten.
+    ///
+    /// # Errors
+    /// When a layer's sandbox cannot be understood. Nothing may be run then.
+    pub fn sandbox(&self) -> Result<SandboxSettings, SandboxSettingsError> {
+        self.layers.iter().try_fold(SandboxSettings::default(), |all, layer| {
+            let Some(own) = layer.settings.sandbox_settings()? else { return Ok(all) };
+            Ok(all.overlaid(if layer.source.is_shared() { own.tightening() } else { own }))
         })
     }
 

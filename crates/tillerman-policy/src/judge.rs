@@ -11,7 +11,7 @@ use crate::policy::{Policy, tools_off_in};
 use crate::protected::is_protected;
 use crate::rule::Rule;
 use crate::suggest;
-use crate::verdict::{Before, Ruling, Verdict};
+use crate::verdict::{Before, Ruling, Runs, Verdict};
 
 impl Policy {
     /// Judges a call in the one order: guard, deny, ask, mode, allow, question.
@@ -155,6 +155,7 @@ pub(crate) fn allowed(reason: &str) -> Ruling {
         reason: reason.to_owned(),
         parts: Vec::new(),
         run_with: Vec::new(),
+        runs: Runs::Confined,
     }
 }
 
@@ -165,6 +166,7 @@ pub(crate) fn denied(message: String, by: &'static str, reason: String) -> Rulin
         reason,
         parts: Vec::new(),
         run_with: Vec::new(),
+        runs: Runs::Confined,
     }
 }
 
@@ -201,5 +203,6 @@ pub(crate) fn asked(
         reason,
         parts: Vec::new(),
         run_with: Vec::new(),
+        runs: Runs::Confined,
     }
 }

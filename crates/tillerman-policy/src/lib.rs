@@ -14,6 +14,7 @@ mod call;
 mod matching;
 mod rule;
 
+mod confined;
 mod shell_call;
 mod shell_parts;
 mod suggest;
@@ -37,4 +38,4 @@ pub use guard::{Guard, Guarded};
 pub use place::{Disk, OtherNames, Unseen};
 pub use policy::{Policy, tools_off_in};
 pub use rule::{ListedRuleError, Rule, RuleError, split_rules};
-pub use verdict::{Before, Part, Ruling, Verdict, Written};
+pub use verdict::{Before, Part, Ruling, Runs, Verdict, Written};

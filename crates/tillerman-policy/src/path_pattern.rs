@@ -84,6 +84,11 @@ impl PathPattern {
         self.ways.iter().any(|way| way.may_reach_below(folder, place, source))
     }
 
+    /// The paths the pattern names outright, without wildcards.
+    pub(crate) fn plain_paths(&self, place: &Place<'_>, source: Option<&Path>) -> Vec<PathBuf> {
+        self.ways.iter().flat_map(|way| way.plain_paths(place, source)).collect()
+    }
+
     /// The plain names the pattern ends in, for telling whether a text mentions one.
     pub(crate) fn plain_names(&self) -> Vec<&str> {
         self.ways.iter().filter_map(Way::plain_name).collect()
@@ -145,6 +150,21 @@ impl Way {
             let start = base.join(&literal);
             start.starts_with(folder) || folder.starts_with(&start)
         })
+    }
+
+    fn plain_paths(&self, place: &Place<'_>, source: Option<&Path>) -> Vec<PathBuf> {
+        let below = self.segments.strip_suffix(&["**".to_owned()]).unwrap_or(&self.segments);
+        let is_plain = |segment: &String| !segment.contains(['*', '?', '[']);
+        if below.is_empty() || !below.iter().all(is_plain) {
+            return Vec::new();
+        }
+        let below: PathBuf = below.iter().collect();
+        let bases = if self.is_anywhere() {
+            place.directories.to_vec()
+        } else {
+            self.bases(place, source, Side::Restrict)
+        };
+        bases.iter().map(|base| base.join(&below)).collect()
     }
 
     fn plain_name(&self) -> Option<&str> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate, RuleBehavior};
+use tillerman_protocol::sandbox::SandboxSettings;
 
 use crate::guard::Guard;
 use crate::rule::Rule;
@@ -22,6 +23,8 @@ pub struct Policy {
     pub home: Option<PathBuf>,
     /// Files that nothing may write.
     pub guard: Guard,
+    /// What confines shell commands, as far as permission hangs on it; nothing does without it.
+    pub sandbox: Option<SandboxSettings>,
 }
 
 impl Policy {

@@ -48,6 +48,18 @@ pub struct Ruling {
     pub parts: Vec<Part>,
     /// Variables that the command must be run with for the verdict to hold.
     pub run_with: Vec<(String, String)>,
+    /// Where the command runs, in a session that confines its commands.
+    pub runs: Runs,
+}
+
+/// Where a command runs, in a session that confines its commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Runs {
+    /// Inside the sandbox.
+    #[default]
+    Confined,
+    /// Outside: it is excluded, or it asked to be and gets no approval for being confined.
+    Free,
 }
 
 /// How a part of a shell command was judged.

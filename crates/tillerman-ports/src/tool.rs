@@ -7,6 +7,7 @@ use tillerman_protocol::ToolUseId;
 use tillerman_protocol::tool::{ToolOutcome, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
+use crate::confine::Bounds;
 use crate::model::BoxFuture;
 use crate::task::TaskDesk;
 
@@ -40,6 +41,8 @@ pub struct ToolCall {
     pub cancel: CancellationToken,
     /// Variables that children of this call must have, because its permission hangs on them.
     pub environment: Vec<(String, String)>,
+    /// Where children of this call run, in a session that confines them.
+    pub bounds: Bounds,
     /// Takes over what goes on after the call has ended.
     pub tasks: Arc<dyn TaskDesk>,
 }

@@ -135,6 +135,26 @@ impl SandboxSettings {
         self
     }
 
+    /// What a layer that may only tighten can say.
+    #[must_use]
+    pub fn tightening(self) -> Self {
+        Self {
+            enabled: self.enabled.filter(|enabled| *enabled),
+            auto_allow_bash_if_sandboxed: self.auto_allow_bash_if_sandboxed.filter(|auto| !auto),
+            allow_unsandboxed_commands: self.allow_unsandboxed_commands.filter(|allow| !allow),
+            network: SandboxNetwork {
+                denied_domains: self.network.denied_domains,
+                ..SandboxNetwork::default()
+            },
+            filesystem: SandboxFilesystem {
+                deny_write: self.filesystem.deny_write,
+                deny_read: self.filesystem.deny_read,
+                ..SandboxFilesystem::default()
+            },
+            ..Self::default()
+        }
+    }
+
     /// Whether commands are confined; they are not unless somebody says so.
     #[must_use]
     pub fn is_enabled(&self) -> bool {

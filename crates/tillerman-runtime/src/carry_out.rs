@@ -7,8 +7,8 @@ use std::time::Duration;
 use tillerman_engine::{
     CallId, Effect, HookRunId, Input, Judgement, PermissionAsk, Standing, Sync,
 };
-use tillerman_policy::{Before, Facts, Verdict};
-use tillerman_ports::{AppendError, ToolCall};
+use tillerman_policy::{Before, Facts, Runs, Verdict};
+use tillerman_ports::{AppendError, Bounds, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::control::{CanUseTool, ControlBody, ControlCancel, ControlRequest};
 use tillerman_protocol::frame::{Frame, SystemDetail, SystemFrame, TranscriptMirror};
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::facts::RealDisk;
 use crate::hook_desk::Start;
 use crate::questions::Question;
-use crate::session_task::SessionTask;
+use crate::session_task::{Grant, SessionTask};
 use crate::work::Name;
 
 const RETRY_APPEND: Duration = Duration::from_millis(500);
@@ -239,7 +239,11 @@ impl SessionTask {
         let ruling = self.policy.judge(&facts, self.engine.mode(), before);
         match ruling.verdict {
             Verdict::Allow => {
-                self.run_with.insert(call, ruling.run_with);
+                let bounds = match ruling.runs {
+                    Runs::Confined => Bounds::Confined,
+                    Runs::Free => Bounds::Free,
+                };
+                self.grants.insert(call, Grant { environment: ruling.run_with, bounds });
                 Judgement::Allow
             }
             Verdict::Deny { message, by } => {
@@ -264,8 +268,10 @@ impl SessionTask {
         };
         let cancel = CancellationToken::new();
         let tasks = self.work.desk();
-        let environment = self.run_with.remove(&call).unwrap_or_default();
-        let request = ToolCall { tool_use_id, input, cancel: cancel.clone(), environment, tasks };
+        let Grant { environment, bounds } = self.grants.remove(&call).unwrap_or_default();
+        let cancelled = cancel.clone();
+        let request =
+            ToolCall { tool_use_id, input, cancel: cancelled, environment, bounds, tasks };
         let tool = Arc::clone(tool);
         self.work.call(call, cancel, async move { tool.call(request).await });
     }

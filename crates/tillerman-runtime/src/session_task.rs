@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tillerman_engine::{CallId, IdSource, Input, Prompt, Session, TaskStart};
 use tillerman_policy::Policy;
-use tillerman_ports::{BackgroundTask, Tool};
+use tillerman_ports::{BackgroundTask, Bounds, Tool};
 use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{RequestId, TaskId};
@@ -91,14 +91,23 @@ pub(crate) struct SessionTask {
     pub(crate) facing: Facing,
     pub(crate) pending: VecDeque<Input>,
     pub(crate) copied: Vec<Entry>,
-    /// Variables that allowed calls must be run with.
-    pub(crate) run_with: HashMap<CallId, Vec<(String, String)>>,
+    /// What allowed calls are run with.
+    pub(crate) grants: HashMap<CallId, Grant>,
     /// Requests to stop a task, answered once it has ended.
     pub(crate) stops: Vec<(TaskId, RequestId)>,
     pub(crate) storage_failure: Option<String>,
     /// Why the newest checkpoint failed, which is said once.
     pub(crate) checkpoint_complaint: Option<String>,
     pub(crate) ended: bool,
+}
+
+/// What an allowed call is run with.
+#[derive(Debug, Default)]
+pub(crate) struct Grant {
+    /// Variables on which its permission hangs.
+    pub(crate) environment: Vec<(String, String)>,
+    /// Where it runs, in a session that confines its commands.
+    pub(crate) bounds: Bounds,
 }
 
 /// What a session shows of itself beside its frames.
@@ -138,7 +147,7 @@ impl SessionTask {
             },
             pending: VecDeque::new(),
             copied: setup.copied,
-            run_with: HashMap::new(),
+            grants: HashMap::new(),
             stops: Vec::new(),
             storage_failure: None,
             checkpoint_complaint: None,

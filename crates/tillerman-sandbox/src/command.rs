@@ -115,8 +115,11 @@ pub(crate) fn assemble(
     program: &OsStr,
     arguments: &[OsString],
     cwd: &Path,
+    further: &[(OsString, OsString)],
 ) -> Result<ConfinedCommand, CommandError> {
     let limits = prepared.confinement.limits;
+    let mut variables = environment(prepared);
+    variables.extend(further.iter().cloned());
     let groups = ControlGroups::make(limits);
     let exec = ExecPlan {
         landlock: None,
@@ -124,7 +127,7 @@ pub(crate) fn assemble(
         limits: groups.remaining(limits),
         program: program.to_owned(),
         arguments: arguments.to_vec(),
-        environment: environment(prepared).into_iter().collect(),
+        environment: variables.into_iter().collect(),
         cwd: cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf()),
     };
     let mut hold = Hold::default();

@@ -180,6 +180,20 @@ impl Prepared {
         arguments: &[OsString],
         cwd: &Path,
     ) -> Result<ConfinedCommand, CommandError> {
+        self.command_with(program, arguments, cwd, &[])
+    }
+
+    /// Like [`Prepared::command`], with variables of its own beside those of the confinement.
+    ///
+    /// # Errors
+    /// When the directory does not exist.
+    pub fn command_with(
+        &self,
+        program: &OsStr,
+        arguments: &[OsString],
+        cwd: &Path,
+        variables: &[(OsString, OsString)],
+    ) -> Result<ConfinedCommand, CommandError> {
         // A shell enters the directory, since the profile applies from the start.
         let cwd = cwd
             .canonicalize()
@@ -189,6 +203,7 @@ impl Prepared {
             vec!["-c".into(), "cd \"$0\" && exec \"$@\"".into(), cwd.into(), program.to_owned()];
         line.extend(arguments.iter().cloned());
         let mut environment = self.confinement.environment.clone();
+        environment.extend(variables.iter().cloned());
         environment.insert("TMPDIR".into(), self.temp.path().into());
         Ok(ConfinedCommand {
             program: seatbelt::PROGRAM.into(),

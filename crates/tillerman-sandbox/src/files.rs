@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
@@ -62,18 +62,22 @@ impl FileAccess {
     /// When it is hidden, under whatever name, or cannot be opened.
     pub fn open(&self, path: &Path) -> Result<File, OpenFileError> {
         let resolved = resolve_existing(path);
-        if is_within(&resolved, &self.hidden) || is_link_into(&resolved, &self.hidden) {
+        if self.hides(path) {
             return Err(OpenFileError::Hidden(path.to_path_buf()));
         }
         let failed = |source| OpenFileError::Open { path: path.to_path_buf(), source };
         match self.root_of(&resolved) {
             Some((root, rest)) => {
                 let parent = open_directory(root).map_err(failed)?;
-                beneath(&parent, rest, OFlags::RDONLY, Mode::empty())
+                beneath(&parent, rest, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())
                     .map(File::from)
                     .map_err(failed)
             }
-            None => File::open(&resolved).map_err(failed),
+            None => File::options()
+                .read(true)
+                .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+                .open(&resolved)
+                .map_err(failed),
         }
     }
 
@@ -110,13 +114,15 @@ impl FileAccess {
             return Err(outside());
         };
         let root = open_directory(root).map_err(failed)?;
-        let directory = if parent.as_os_str().is_empty() {
-            root
-        } else {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-            beneath(&root, parent, flags, Mode::empty()).map_err(failed)?
-        };
+        let directory = make_directories(root, parent).map_err(failed)?;
         replace(&directory, name.as_ref(), content).map_err(failed)
+    }
+
+    /// Whether a path is hidden, under whatever name.
+    #[must_use]
+    pub fn hides(&self, path: &Path) -> bool {
+        let resolved = resolve_existing(path);
+        is_within(&resolved, &self.hidden) || is_link_into(&resolved, &self.hidden)
     }
 
     fn root_of<'a>(&'a self, path: &'a Path) -> Option<(&'a Path, &'a Path)> {
@@ -163,6 +169,27 @@ fn beneath(directory: &OwnedFd, path: &Path, flags: OFlags, mode: Mode) -> io::R
         let flags = if last { flags } else { OFlags::RDONLY | OFlags::DIRECTORY };
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         current = rustix::fs::openat(&current, name, flags, mode)?;
+    }
+    Ok(current)
+}
+
+/// Goes down to a directory, making what is missing on the way.
+fn make_directories(root: OwnedFd, path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let mut current = root;
+    for name in path.components() {
+        let name: &Path = name.as_ref();
+        current = match beneath(&current, name, flags, Mode::empty()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match rustix::fs::mkdirat(&current, name, Mode::from_raw_mode(0o777)) {
+                    // Somebody else was faster, which is as good.
+                    Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                beneath(&current, name, flags, Mode::empty())?
+            }
+            opened => opened?,
+        };
     }
     Ok(current)
 }

@@ -40,6 +40,8 @@ mod elsewhere;
 
 mod links;
 
+mod session;
+
 pub mod egress;
 pub mod files;
 pub mod seatbelt;
@@ -51,6 +53,7 @@ pub use confinement::{
 };
 pub use egress::{Violation, ViolationKind};
 pub use links::SearchLinksError;
+pub use session::SessionSandbox;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{

@@ -246,7 +246,21 @@ impl Prepared {
         arguments: &[std::ffi::OsString],
         cwd: &Path,
     ) -> Result<ConfinedCommand, CommandError> {
-        crate::command::assemble(self, program, arguments, cwd)
+        crate::command::assemble(self, program, arguments, cwd, &[])
+    }
+
+    /// Like [`Prepared::command`], with variables of its own beside those of the confinement.
+    ///
+    /// # Errors
+    /// When the disk does not allow what the confinement asks for.
+    pub fn command_with(
+        &self,
+        program: &std::ffi::OsStr,
+        arguments: &[std::ffi::OsString],
+        cwd: &Path,
+        variables: &[(std::ffi::OsString, std::ffi::OsString)],
+    ) -> Result<ConfinedCommand, CommandError> {
+        crate::command::assemble(self, program, arguments, cwd, variables)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tillerman_ports::{BackgroundTask, TaskDesk, TaskRefused, Tool, ToolCall};
+use tillerman_ports::{BackgroundTask, Bounds, TaskDesk, TaskRefused, Tool, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
 use tokio_util::sync::CancellationToken;
@@ -101,6 +101,7 @@ fn config(root: &Path) -> ToolConfig {
         limits: ToolLimits::default(),
         audience: Audience::Absent,
         web: WebConfig::default(),
+        confiner: None,
     }
 }
 
@@ -117,6 +118,7 @@ impl TaskDesk for NoDesk {
 async fn call(tool: &dyn Tool, input: &Value) -> Duration {
     let call = ToolCall {
         environment: Vec::new(),
+        bounds: Bounds::Confined,
         tool_use_id: ToolUseId::new("bench"),
         input: input.clone(),
         cancel: CancellationToken::new(),

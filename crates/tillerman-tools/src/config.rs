@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tillerman_ports::Model;
+use tillerman_ports::{Confiner, Model};
 
 /// Everything the tools of one session need to know about the outside.
 #[derive(Clone)]
@@ -27,6 +27,8 @@ pub struct ToolConfig {
     pub audience: Audience,
     /// How the tools reach the web.
     pub web: WebConfig,
+    /// What confines commands and file tools; nothing does without it.
+    pub confiner: Option<Arc<dyn Confiner>>,
 }
 
 /// Whether somebody can answer questions.
@@ -125,6 +127,7 @@ impl fmt::Debug for ToolConfig {
             .field("limits", &self.limits)
             .field("audience", &self.audience)
             .field("web", &self.web)
+            .field("confiner", &self.confiner)
             .finish()
     }
 }

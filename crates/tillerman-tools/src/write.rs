@@ -88,7 +88,7 @@ impl Tool for Write {
 fn write(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolOutcome {
     let path = absolute(&session.config().cwd, &params.file_path);
     let target = resolve(&path)?;
-    let before = match open_regular(&target, &session.config().cwd) {
+    let before = match open_regular(&target, session.config()) {
         Ok((file, metadata)) => Some(
             load(file, &metadata, COMPARED_BYTES, cancel)
                 .map_err(|error| cannot_write(&path, &error))?,
@@ -103,7 +103,7 @@ fn write(session: &Session, params: &Params, cancel: &CancellationToken) -> Tool
         return Err(interrupted());
     }
     let content = params.content.as_bytes();
-    replace(&target, content).map_err(|error| cannot_write(&path, &error))?;
+    replace(&target, content, session.config()).map_err(|error| cannot_write(&path, &error))?;
     session.remember(target, Fingerprint::of(content));
     Ok(report(&path, &params.content, before.as_ref()))
 }

@@ -45,7 +45,7 @@ async fn wrong_arguments_are_refused_and_named() {
         (&settings("no/such/settings.json"), "no/such/settings.json"),
         (&settings("{\"permissions\": 5}"), "--settings are not valid"),
         (&settings("{\"permissions\""), "--settings are not valid"),
-        (&settings("{\"sandbox\": {\"enabled\": true}}"), "Remove sandbox.enabled"),
+        (&settings("{\"sandbox\": {\"enabled\": 1}}"), "sandbox.enabled must be"),
         (&["-p", "--setting-sources", "usr", "hello"], "use user, project or local"),
         (&["-p", "--max-budget-usd", "much", "hello"], "a number of dollars"),
     ];

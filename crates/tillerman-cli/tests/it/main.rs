@@ -21,6 +21,8 @@ mod rehearsal;
 #[cfg(test)]
 mod repositories;
 #[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod sessions;

@@ -132,9 +132,9 @@ fn any_layer_may_ask_for_a_sandbox() {
     for source in ALL {
         let desk = Desk::new();
         desk.put(source, &json!({"sandbox": {"enabled": false}}));
-        assert!(!desk.load().wants_sandbox());
+        assert!(!desk.load().sandbox().unwrap().is_enabled());
         desk.put(source, &json!({"sandbox": {"enabled": true}}));
-        assert!(desk.load().wants_sandbox());
+        assert!(desk.load().sandbox().unwrap().is_enabled());
     }
 }
 

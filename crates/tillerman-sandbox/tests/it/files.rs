@@ -88,6 +88,9 @@ fn ordinary_work_goes_on() {
     symlink("inner", world.workspace().join("alias")).unwrap();
     access.write(&world.workspace().join("alias/file"), b"inside").unwrap();
     assert_eq!(read_to_string(world.workspace().join("inner/file")).unwrap(), "inside");
-    assert!(access.write(&world.workspace().join("none/file"), b"x").is_err());
+    access.write(&world.workspace().join("new/deep/file"), b"x").unwrap();
+    assert_eq!(read_to_string(world.workspace().join("new/deep/file")).unwrap(), "x");
+    // A file in the way is no directory.
+    assert!(access.write(&world.workspace().join("script/file"), b"x").is_err());
     assert_eq!(std::fs::read_dir(world.workspace().join("inner")).unwrap().count(), 1);
 }

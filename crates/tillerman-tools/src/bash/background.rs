@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tillerman_ports::{BackgroundTask, ToolCall};
+use tillerman_ports::{BackgroundTask, Bounds, ToolCall};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome, ToolOutput};
@@ -50,7 +50,13 @@ pub(super) fn start(session: &Arc<Session>, params: &Params, call: &ToolCall) ->
     let timeout =
         params.timeout.unwrap_or(limits.background_timeout).min(limits.max_background_timeout);
     let environment = call.environment.clone();
-    let order = Order { session: Arc::clone(session), directory, timeout, environment };
+    let order = Order {
+        session: Arc::clone(session),
+        directory,
+        timeout,
+        environment,
+        bounds: call.bounds,
+    };
     let work = work(order, Arc::clone(&task), Output::new(file, limits.output_bytes));
     let handed = BackgroundTask {
         id: task.id.clone(),
@@ -110,6 +116,7 @@ struct Order {
     directory: PathBuf,
     timeout: Duration,
     environment: Vec<(String, String)>,
+    bounds: Bounds,
 }
 
 async fn work(order: Order, task: Arc<Task>, output: Output) -> TaskEnd {
@@ -122,9 +129,13 @@ async fn work(order: Order, task: Arc<Task>, output: Output) -> TaskEnd {
         timeout: order.timeout,
         cancel: &task.cancel,
         environment: &order.environment,
+        bounds: order.bounds,
     };
     let (end, exit_code) = match run(job, output).await {
         Ok(mut finished) => {
+            for violation in &finished.violations {
+                finished.sink.push(format!("\n[The sandbox: {violation}]\n").as_bytes()).await;
+            }
             finished.sink.close().await;
             (end(&task, &finished.ending, order.timeout), exit_code(&finished.ending))
         }

@@ -1,9 +1,13 @@
 //! Where a command starts, and where it leaves the shell for the next one.
 
 use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use tillerman_protocol::tool::ToolFailure;
 
 use crate::session::Session;
@@ -57,13 +61,19 @@ pub(crate) fn carry_over(session: &Session, start: &Path, end: Option<&Path>) ->
     Some(note)
 }
 
-/// The directory a shell wrote down as it ended, if it did.
+/// The directory a shell wrote down as it ended, if it did. The command could write there too, so
+/// whatever is not a small plain file is left alone.
 pub(crate) fn read_final_directory(path: &Path) -> Option<PathBuf> {
-    let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.len();
-    if length > LONGEST_PATH {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
         return None;
     }
-    let bytes = std::fs::read(path).ok()?;
+    let mut bytes = Vec::new();
+    let length = file.take(LONGEST_PATH).read_to_end(&mut bytes).ok()?;
+    if length as u64 == LONGEST_PATH {
+        return None;
+    }
     let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     (!line.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(line)))
 }

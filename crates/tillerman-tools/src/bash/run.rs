@@ -1,5 +1,6 @@
 //! Running one command to its end, whatever that end is.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -7,6 +8,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::Pid;
+use tillerman_ports::{Bounds, Confiner, Exchange, Hold, PlainCommand};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
@@ -62,6 +64,16 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a CancellationToken,
     /// Variables it must have beside those of the session.
     pub(crate) environment: &'a [(String, String)],
+    /// Where it runs, in a session that confines its commands.
+    pub(crate) bounds: Bounds,
+}
+
+impl Job<'_> {
+    /// What confines the command, if anything does.
+    fn confiner(&self) -> Option<&dyn Confiner> {
+        let confiner = self.config.confiner.as_deref();
+        confiner.filter(|_| self.bounds == Bounds::Confined)
+    }
 }
 
 /// How a command came to its end.
@@ -100,6 +112,8 @@ pub(crate) struct Finished<S> {
     pub(crate) directory: Option<PathBuf>,
     /// Whether it ended by itself but left processes running, which are stopped now.
     pub(crate) left_processes: bool,
+    /// What its confinement refused, each as a sentence.
+    pub(crate) violations: Vec<String>,
 }
 
 /// Why a command could not be started.
@@ -114,6 +128,9 @@ pub(crate) enum StartCommandError {
     /// The shell did not start.
     #[error("the shell {} could not be started", shell.display())]
     Shell { shell: PathBuf, source: io::Error },
+    /// It cannot be confined.
+    #[error("{0}")]
+    Confinement(String),
 }
 
 /// Runs a command and everything it starts to the end.
@@ -127,8 +144,13 @@ pub(crate) async fn run<S: Sink>(
     let scratch = &job.config.scratch_directory;
     make_private_directory(scratch)
         .map_err(|source| StartCommandError::Scratch { path: scratch.clone(), source })?;
-    let cwd_file = RemovedOnDrop::new(scratch.join(format!("cwd-{}", job.mark.as_str())));
-    let (reader, mut child) = start(&job, cwd_file.path())?;
+    let name = format!("cwd-{}", job.mark.as_str());
+    let exchange = job.confiner().map_or_else(
+        || Exchange { outside: scratch.clone(), inside: scratch.clone() },
+        Confiner::exchange,
+    );
+    let cwd_file = RemovedOnDrop::new(exchange.outside.join(&name));
+    let Started { reader, mut child, hold } = start(&job, &exchange.inside.join(&name))?;
     let mut tree = child
         .id()
         .and_then(|id| Pid::from_raw(id.cast_signed()))
@@ -156,45 +178,28 @@ pub(crate) async fn run<S: Sink>(
             tokio::time::timeout(REAP_WAIT, child.wait()).await.ok();
         }
     }
-    Ok(Finished { ending, sink, directory, left_processes })
+    let violations = hold.map(Hold::finish).unwrap_or_default();
+    Ok(Finished { ending, sink, directory, left_processes, violations })
 }
 
-fn start(job: &Job<'_>, cwd_file: &Path) -> Result<(io::PipeReader, Child), StartCommandError> {
+/// A command that runs.
+struct Started {
+    reader: io::PipeReader,
+    child: Child,
+    hold: Option<Box<dyn Hold>>,
+}
+
+fn start(job: &Job<'_>, cwd_file: &Path) -> Result<Started, StartCommandError> {
     let shell = &job.config.shell;
-    match try_start(job, cwd_file, shell) {
-        Err(StartCommandError::Shell { source, .. })
-            if source.kind() == io::ErrorKind::NotFound =>
-        {
-            try_start(job, cwd_file, Path::new(FALLBACK_SHELL))
-        }
-        outcome => outcome,
-    }
-}
-
-fn try_start(
-    job: &Job<'_>,
-    cwd_file: &Path,
-    shell: &Path,
-) -> Result<(io::PipeReader, Child), StartCommandError> {
+    let shell = if shell.exists() { shell } else { Path::new(FALLBACK_SHELL) };
     let (reader, writer) = io::pipe().map_err(StartCommandError::Pipe)?;
     let second_writer = writer.try_clone().map_err(StartCommandError::Pipe)?;
-    let mut command = Command::new(shell);
-    if shell.file_name().is_some_and(|name| name == "bash") {
-        command.args(["--noprofile", "--norc"]);
-    }
-    let environment = &job.config.environment;
-    let outer =
-        environment.iter().find(|(name, _)| name == MARK).and_then(|(_, mark)| mark.to_str());
+    let (mut command, hold) = match job.confiner() {
+        Some(confiner) => confined_shell(job, confiner, cwd_file, shell)?,
+        None => (plain_shell(job, cwd_file, shell), None),
+    };
     command
-        .args(["-c", WRAPPER])
-        .arg(shell.file_name().unwrap_or(shell.as_os_str()))
-        .arg(cwd_file)
-        .arg(job.command)
         .current_dir(job.directory)
-        .env_clear()
-        .envs(environment.iter().map(|(name, value)| (name, value)))
-        .envs(job.environment.iter().map(|(name, value)| (name, value)))
-        .env(MARK, job.mark.value(outer))
         .stdin(Stdio::null())
         .stdout(writer)
         .stderr(second_writer)
@@ -205,7 +210,60 @@ fn try_start(
         .map_err(|source| StartCommandError::Shell { shell: shell.to_path_buf(), source })?;
     // The command still holds the writing ends; they close here, so that the pipe can end.
     drop(command);
-    Ok((reader, child))
+    Ok(Started { reader, child, hold })
+}
+
+fn plain_shell(job: &Job<'_>, cwd_file: &Path, shell: &Path) -> Command {
+    let mut command = Command::new(shell);
+    command
+        .args(shell_arguments(job, cwd_file, shell))
+        .env_clear()
+        .envs(job.config.environment.iter().map(|(name, value)| (name, value)))
+        .envs(variables(job));
+    command
+}
+
+fn confined_shell(
+    job: &Job<'_>,
+    confiner: &dyn Confiner,
+    cwd_file: &Path,
+    shell: &Path,
+) -> Result<(Command, Option<Box<dyn Hold>>), StartCommandError> {
+    let confined = confiner
+        .confine(PlainCommand {
+            program: shell,
+            arguments: &shell_arguments(job, cwd_file, shell),
+            directory: job.directory,
+            environment: &variables(job),
+            text: job.command,
+        })
+        .map_err(StartCommandError::Confinement)?;
+    let mut command = Command::new(confined.program);
+    command.args(confined.arguments).env_clear().envs(confined.environment);
+    Ok((command, Some(confined.hold)))
+}
+
+fn shell_arguments(job: &Job<'_>, cwd_file: &Path, shell: &Path) -> Vec<OsString> {
+    let is_bash = shell.file_name().is_some_and(|name| name == "bash");
+    let quiet = ["--noprofile", "--norc"].into_iter().filter(|_| is_bash).map(OsString::from);
+    let name = shell.file_name().unwrap_or(shell.as_os_str());
+    quiet
+        .chain([
+            "-c".into(),
+            WRAPPER.into(),
+            name.to_owned(),
+            cwd_file.as_os_str().to_owned(),
+            job.command.into(),
+        ])
+        .collect()
+}
+
+/// What the command has in its environment beside what every command of the session has.
+fn variables(job: &Job<'_>) -> Vec<(OsString, OsString)> {
+    let inherited = job.config.environment.iter().find(|(name, _)| name == MARK);
+    let outer = inherited.and_then(|(_, mark)| mark.to_str());
+    let given = job.environment.iter().map(|(name, value)| (name.into(), value.into()));
+    given.chain([(MARK.into(), job.mark.value(outer).into())]).collect()
 }
 
 /// Takes in output until the shell ends or has to.

@@ -102,7 +102,8 @@ impl Tool for Bash {
                     },
                     "dangerouslyDisableSandbox": {
                         "type": "boolean",
-                        "description": "Ask to run without confinement. Has no effect at present.",
+                        "description": "Ask to run outside the sandbox, where there is one. Only \
+                                        for a command that failed because of it.",
                     },
                 },
                 "required": ["command"],
@@ -149,6 +150,7 @@ async fn bash(session: &Session, params: &Params, call: &ToolCall) -> ToolOutcom
         timeout,
         cancel,
         environment: &call.environment,
+        bounds: call.bounds,
     };
     let finished = run(job, capture).await.map_err(|error| not_started(&error))?;
     let mut notes = Vec::new();
@@ -157,9 +159,15 @@ async fn bash(session: &Session, params: &Params, call: &ToolCall) -> ToolOutcom
             "[Processes the command had left running were stopped when it ended.]".to_owned(),
         );
     }
+    notes.extend(finished.violations.iter().map(|violation| refused(violation)));
     notes.extend(carry_over(session, &directory, finished.directory.as_deref()));
     let circumstances = Circumstances { command: &params.command, timeout, limits, notes };
     outcome(finished.ending, finished.sink, circumstances).await
+}
+
+/// What the model is told about something the sandbox refused.
+fn refused(violation: &str) -> String {
+    format!("[The sandbox: {violation}]")
 }
 
 fn not_started(error: &StartCommandError) -> ToolFailure {

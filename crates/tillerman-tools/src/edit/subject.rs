@@ -42,7 +42,7 @@ impl Subject {
         let cwd = &session.config().cwd;
         let path = absolute(cwd, file_path);
         let target = resolve_target(&path).map_err(|error| cannot_edit(&path, &error))?;
-        let before = match open_regular(&target, cwd) {
+        let before = match open_regular(&target, session.config()) {
             Ok((file, metadata)) => {
                 let stored = load(file, &metadata, EDITED_BYTES, cancel)
                     .map_err(|error| cannot_edit(&path, &error))?;
@@ -68,7 +68,8 @@ impl Subject {
 
     /// Gives the file its new content.
     pub(super) fn write(&self, session: &Session, content: &[u8]) -> Result<(), ToolFailure> {
-        replace(&self.target, content).map_err(|error| cannot_edit(&self.path, &error))?;
+        replace(&self.target, content, session.config())
+            .map_err(|error| cannot_edit(&self.path, &error))?;
         session.remember(self.target.clone(), Fingerprint::of(content));
         Ok(())
     }

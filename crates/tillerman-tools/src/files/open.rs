@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
+use crate::config::ToolConfig;
 use crate::files::{Fingerprint, FingerprintBuilder};
 
 const CHUNK: usize = 64 * 1024;
@@ -33,20 +34,37 @@ pub(crate) enum OpenFileError {
 }
 
 /// Opens a regular file for reading.
-pub(crate) fn open_regular(path: &Path, cwd: &Path) -> Result<(File, Metadata), OpenFileError> {
+pub(crate) fn open_regular(
+    path: &Path,
+    config: &ToolConfig,
+) -> Result<(File, Metadata), OpenFileError> {
     let refused = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => {
-            OpenFileError::Missing { path: path.to_path_buf(), cwd: cwd.to_path_buf() }
+            OpenFileError::Missing { path: path.to_path_buf(), cwd: config.cwd.clone() }
         }
         _ => OpenFileError::Refused { path: path.to_path_buf(), source },
     };
     ensure_regular(path, &std::fs::metadata(path).map_err(refused)?)?;
-    // Should a pipe take the file's place in between, opening it must still not block.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(refused)?;
+    let file = match config.confiner.as_deref().filter(|_| !is_own_output(path, config)) {
+        Some(confiner) => confiner.open(path),
+        None => {
+            // Should a pipe take the file's place in between, opening it must still not block.
+            let flags = OFlags::NONBLOCK.bits().cast_signed();
+            OpenOptions::new().read(true).custom_flags(flags).open(path)
+        }
+    };
+    let file = file.map_err(refused)?;
     let metadata = file.metadata().map_err(refused)?;
     ensure_regular(path, &metadata)?;
     Ok((file, metadata))
+}
+
+/// Whether a file is one that this process itself wrote for the model, which commands cannot reach.
+fn is_own_output(path: &Path, config: &ToolConfig) -> bool {
+    match (path.canonicalize(), config.scratch_directory.canonicalize()) {
+        (Ok(path), Ok(scratch)) => path.starts_with(scratch),
+        _ => false,
+    }
 }
 
 fn ensure_regular(path: &Path, metadata: &Metadata) -> Result<(), OpenFileError> {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::Access;
 
+use crate::config::ToolConfig;
 use crate::files::RemovedOnDrop;
 
 static REPLACEMENTS: AtomicU64 = AtomicU64::new(0);
@@ -30,7 +31,16 @@ pub(crate) enum ReplaceFileError {
 /// The content goes to a file beside it that then takes its name, with the mode and, where the
 /// system allows, the owner of the file it replaces. Only where that is impossible, as for a file
 /// mounted by itself or in a directory that is not writable, is the file written in place.
-pub(crate) fn replace(target: &Path, content: &[u8]) -> Result<(), ReplaceFileError> {
+///
+/// Under confinement it is the confiner that writes, as it would for a command.
+pub(crate) fn replace(
+    target: &Path,
+    content: &[u8],
+    config: &ToolConfig,
+) -> Result<(), ReplaceFileError> {
+    if let Some(confiner) = &config.confiner {
+        return Ok(confiner.replace(target, content)?);
+    }
     let directory = target.parent().unwrap_or(Path::new("/"));
     let present = match std::fs::symlink_metadata(target) {
         Ok(metadata) => metadata,

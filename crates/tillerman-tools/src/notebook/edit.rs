@@ -138,8 +138,8 @@ fn edit(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolO
     let path = absolute(cwd, &params.notebook_path);
     let fail = |error: &dyn std::fmt::Display| cannot_edit(&path, error);
     let target = resolve_target(&path).map_err(|error| fail(&error))?;
-    let (file, metadata) =
-        open_regular(&target, cwd).map_err(|error| ToolFailure::new(error.to_string()))?;
+    let (file, metadata) = open_regular(&target, session.config())
+        .map_err(|error| ToolFailure::new(error.to_string()))?;
     let stored = load(file, &metadata, EDITED_BYTES, cancel).map_err(|error| fail(&error))?;
     match session.last_seen(&target) {
         Some(seen) if seen == stored.fingerprint => {}
@@ -153,7 +153,7 @@ fn edit(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolO
     if cancel.is_cancelled() {
         return Err(interrupted());
     }
-    replace(&target, changed.text.as_bytes()).map_err(|error| fail(&error))?;
+    replace(&target, changed.text.as_bytes(), session.config()).map_err(|error| fail(&error))?;
     session.remember(target, Fingerprint::of(changed.text.as_bytes()));
     let told = format!("Cell {} of {} was {}.", changed.cell_id, path.display(), changed.verb);
     let mut structured = json!({

@@ -123,7 +123,7 @@ enum Kind {
 
 fn read(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolOutcome {
     let path = absolute(&session.config().cwd, &params.file_path);
-    let (mut file, metadata) = open_regular(&path, &session.config().cwd)
+    let (mut file, metadata) = open_regular(&path, session.config())
         .map_err(|error| ToolFailure::new(error.to_string()))?;
     let broken = |error: io::Error| {
         ToolFailure::new(format!("{} could not be read: {error}.", path.display()))

@@ -111,7 +111,7 @@ fn glob(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolO
     }
     let plan = Plan::make(&place.root, &params.pattern).map_err(ToolFailure::new)?;
     let brake = Brake::new(cancel);
-    let found = walk(&plan, &brake);
+    let found = walk(&plan, &place, &brake);
     if brake.is_cancelled() {
         return Err(interrupted());
     }
@@ -185,17 +185,18 @@ impl Plan {
     }
 }
 
-fn walk(plan: &Plan, brake: &Brake<'_>) -> Foremost<ByChange> {
+fn walk(plan: &Plan, place: &Place, brake: &Brake<'_>) -> Foremost<ByChange> {
     let found = Mutex::new(Foremost::new(MOST_FILES));
     // Links are not followed, and a start that is a link would lead out of what was approved.
     if !plan.start.is_dir() || leads_elsewhere(plan) {
         return found.into_inner().unwrap_or_else(PoisonError::into_inner);
     }
     let all = plan.into_version_control;
+    let passes = place.passes();
     WalkBuilder::new(&plan.start)
         .standard_filters(false)
         .follow_links(false)
-        .filter_entry(move |entry| all || !is_version_control(entry))
+        .filter_entry(move |entry| (all || !is_version_control(entry)) && passes(entry))
         .build_parallel()
         .run(|| {
             Box::new(|entry| {

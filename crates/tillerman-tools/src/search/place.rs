@@ -2,7 +2,10 @@
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
+
+use tillerman_ports::Confiner;
 
 use crate::files::absolute;
 use crate::session::Session;
@@ -16,6 +19,7 @@ pub(super) struct Place {
     /// The file or directory to search.
     pub(super) root: PathBuf,
     cwd: PathBuf,
+    confiner: Option<Arc<dyn Confiner>>,
 }
 
 impl Place {
@@ -24,7 +28,10 @@ impl Place {
         let cwd = session.config().cwd.clone();
         let root = path.map_or_else(|| cwd.clone(), |path| absolute(&cwd, path));
         match std::fs::metadata(&root) {
-            Ok(metadata) if metadata.is_file() || metadata.is_dir() => Ok(Self { root, cwd }),
+            Ok(metadata) if metadata.is_file() || metadata.is_dir() => {
+                let confiner = session.config().confiner.clone();
+                Ok(Self { root, cwd, confiner })
+            }
             Ok(_) => Err(format!("{} is neither a file nor a directory.", root.display())),
             Err(error) => Err(format!(
                 "{} cannot be searched: {error}. The session's directory is {}.",
@@ -32,6 +39,12 @@ impl Place {
                 cwd.display()
             )),
         }
+    }
+
+    /// Which entries a search may look at: all that the session does not hide.
+    pub(super) fn passes(&self) -> impl Fn(&ignore::DirEntry) -> bool + Send + Sync + 'static {
+        let confiner = self.confiner.clone();
+        move |entry| !confiner.as_ref().is_some_and(|confiner| confiner.hides(entry.path()))
     }
 
     /// A path as models and hosts see it: from the session's directory where it lies inside.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tillerman_ports::{BackgroundTask, TaskDesk, TaskRefused, Tool, ToolCall};
+use tillerman_ports::{BackgroundTask, Bounds, TaskDesk, TaskRefused, Tool, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::tool::{ToolOutcome, ToolOutput};
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
@@ -71,6 +71,7 @@ impl Bench {
             limits: ToolLimits::default(),
             audience: Audience::Present,
             web: WebConfig::default(),
+            confiner: None,
         };
         adjust(&mut config);
         let environment = Vec::new();
@@ -123,6 +124,7 @@ impl Bench {
                 input,
                 cancel,
                 environment: self.environment.clone(),
+                bounds: Bounds::Confined,
                 tasks,
             })
             .await

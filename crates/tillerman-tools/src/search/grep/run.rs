@@ -40,7 +40,7 @@ pub(super) struct Found {
 /// A text for the model when the pattern, a glob or the type makes no sense.
 pub(super) fn search(params: &Params, place: &Place, brake: &Brake<'_>) -> Result<Found, String> {
     let matcher = matcher(params)?;
-    let walker = walker(params, &place.root)?;
+    let walker = walker(params, place)?;
     let most = params.limit.unwrap_or(MOST_KEPT).saturating_add(params.offset).min(MOST_KEPT);
     let results = Mutex::new(Results::new(most));
     walker.build_parallel().run(|| {
@@ -95,9 +95,14 @@ fn searcher(params: &Params) -> Searcher {
     builder.build()
 }
 
-fn walker(params: &Params, root: &Path) -> Result<WalkBuilder, String> {
+fn walker(params: &Params, place: &Place) -> Result<WalkBuilder, String> {
+    let root = &place.root;
     let mut builder = WalkBuilder::new(root);
-    builder.hidden(false).follow_links(false).filter_entry(|entry| !is_version_control(entry));
+    let passes = place.passes();
+    builder
+        .hidden(false)
+        .follow_links(false)
+        .filter_entry(move |entry| !is_version_control(entry) && passes(entry));
     if !params.globs.is_empty() {
         let mut globs = OverrideBuilder::new(root);
         for glob in &params.globs {
