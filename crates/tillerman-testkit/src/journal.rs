@@ -36,6 +36,8 @@ pub(crate) struct Journal {
 
 #[derive(Debug, Default)]
 struct State {
+    /// How many message requests came, whether they are kept or not.
+    admitted: usize,
     entries: Vec<Entry>,
     others: Vec<CapturedRequest>,
     taken: BTreeSet<usize>,
@@ -68,7 +70,8 @@ impl Journal {
     /// Remembers a message request and decides about it. A refused request takes no reply.
     pub(crate) fn admit(&self, request: CapturedRequest) -> (usize, Verdict) {
         let mut state = self.lock();
-        let number = state.entries.len();
+        let number = state.admitted;
+        state.admitted += 1;
         let refused = (!request.problems.is_empty()).then(|| request.problems.join("; "));
         let verdict = match refused {
             Some(why) => Verdict::Refuse(why),
@@ -88,7 +91,9 @@ impl Journal {
         }
         let moves_prefix =
             matches!(&verdict, Verdict::Play(reply) if reply.moves_prefix().is_some());
-        state.entries.push(Entry { request, outcome: Outcome::Open, moves_prefix });
+        if self.script.keeps_requests() {
+            state.entries.push(Entry { request, outcome: Outcome::Open, moves_prefix });
+        }
         drop(state);
         self.changed.send_replace(());
         (number, verdict)

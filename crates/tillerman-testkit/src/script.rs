@@ -55,7 +55,7 @@ impl ScriptBuilder {
     /// Ends the script. Whatever takes a [`Script`] also takes the builder itself.
     #[must_use]
     pub fn build(self) -> Script {
-        Script { source: Source::Sequence(self.lines) }
+        Script { source: Source::Sequence(self.lines), keeps_requests: true }
     }
 }
 
@@ -63,6 +63,7 @@ impl ScriptBuilder {
 #[derive(Clone)]
 pub struct Script {
     source: Source,
+    keeps_requests: bool,
 }
 
 #[derive(Clone)]
@@ -74,7 +75,18 @@ enum Source {
 impl Script {
     /// Decides by the contents of the request, for conversations that run side by side.
     pub fn from_fn(decide: impl Fn(&CapturedRequest) -> Reply + Send + Sync + 'static) -> Self {
-        Self { source: Source::Function(Arc::new(decide)) }
+        Self { source: Source::Function(Arc::new(decide)), keeps_requests: true }
+    }
+
+    /// Has the server forget requests once they are answered, for runs of very many of them.
+    #[must_use]
+    pub fn forgetting(self) -> Self {
+        Self { keeps_requests: false, ..self }
+    }
+
+    /// Whether requests are kept for later questions.
+    pub(crate) fn keeps_requests(&self) -> bool {
+        self.keeps_requests
     }
 
     /// Answers every prompt of every conversation with this many calls of one tool, one after

@@ -12,6 +12,8 @@ use crate::workspace::release_binary;
 
 /// How many tool turns the long run has.
 pub(crate) const TOOL_TURNS: u32 = 20;
+/// How many tool turns each session of a crowd has.
+pub(crate) const CROWD_TURNS: u32 = 10;
 
 /// A program under measurement.
 #[derive(Clone, Debug)]
@@ -22,13 +24,14 @@ pub(crate) struct Contender {
     pub(crate) binary: PathBuf,
 }
 
-/// Temporary folders and two servers on loopback, one that answers at once and one that asks for
-/// tools first. Everything ends with this value.
+/// Temporary folders and servers on loopback: one that answers at once, others that ask for tools
+/// first. Everything ends with this value.
 #[derive(Debug)]
 pub(crate) struct Arena {
     folder: TempDir,
     text_server: Server,
     tool_server: Server,
+    crowd_server: Server,
 }
 
 /// What the scripted model will do.
@@ -49,6 +52,7 @@ struct Server {
 impl Arena {
     /// Makes the folders and starts the servers.
     pub(crate) fn open() -> Result<Self> {
+        raise_file_limit();
         let folder = TempDir::new().context("cannot make a temporary folder")?;
         let work = folder.path().join("work");
         std::fs::create_dir(&work)?;
@@ -59,7 +63,15 @@ impl Arena {
         let turns = TOOL_TURNS.to_string();
         let tools = ["--loop", turns.as_str(), "--tool", "Read", "--input", input.as_str()];
         let tool_server = Server::start(folder.path(), "tools", &tools)?;
-        Ok(Self { folder, text_server, tool_server })
+        let turns = CROWD_TURNS.to_string();
+        let tools = ["--loop", turns.as_str(), "--tool", "Read", "--input", input.as_str()];
+        let crowd_server = Server::start(folder.path(), "crowd", &tools)?;
+        Ok(Self { folder, text_server, tool_server, crowd_server })
+    }
+
+    /// The server that answers crowds.
+    pub(crate) fn crowd_url(&self) -> &str {
+        &self.crowd_server.url
     }
 
     /// Starts a contender the way the official SDKs do.
@@ -106,6 +118,14 @@ impl Arena {
     fn home(&self, contender: &Contender) -> PathBuf {
         self.folder.path().join(contender.name)
     }
+}
+
+/// Every session of a crowd has files and a connection, and children inherit the limit.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Where it cannot be raised, large crowds fail and say so.
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).ok();
 }
 
 impl Server {

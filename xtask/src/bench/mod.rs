@@ -4,6 +4,7 @@ mod options;
 mod run;
 
 mod arena;
+mod crowd;
 mod measure;
 mod session;
 

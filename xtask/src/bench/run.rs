@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use crate::bench::arena::{Arena, Contender, find_official};
+use crate::bench::crowd;
 use crate::bench::measure::{megabytes, round};
 use crate::bench::options::{Options, Purpose};
 use crate::bench::report::{Results, Row, rows, table};
@@ -19,6 +20,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let rows = rows(options.purpose, &results[0], results.get(1));
     println!("{}", table(&rows));
     println!("{}", conditions(options, &arena, &contenders));
+    if options.purpose == Purpose::Comparison {
+        crowd::run(&arena)?;
+    }
     let over = rows.iter().filter(|row| Row::is_over_budget(row)).count();
     if over > 0 {
         bail!("{over} budgets are exceeded; the rows marked OVER say which and by how much");

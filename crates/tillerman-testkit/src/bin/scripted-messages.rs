@@ -99,5 +99,5 @@ fn tool_loop(mut arguments: impl Iterator<Item = String>) -> Result<Script, Box<
             _ => return Err(USAGE.into()),
         }
     }
-    Ok(Script::tool_loop(calls, tool, input))
+    Ok(Script::tool_loop(calls, tool, input).forgetting())
 }
