@@ -1,6 +1,7 @@
 //! Runs many sessions in one process against a scripted server and says what they took.
 //!
 //! `many_sessions --url http://127.0.0.1:PORT --folder DIR --sessions N` prints one JSON object.
+//! Every session takes three files, so raise the limit (`ulimit -n`) for large numbers.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,6 @@ const FRAMES_IN_FLIGHT: usize = 32;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let order = Order::read(std::env::args().skip(1))?;
-    raise_file_limit();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(measure(order))?;
     use std::io::Write as _;
@@ -66,14 +66,6 @@ impl Order {
             sessions: sessions.ok_or("--sessions is missing")?,
         })
     }
-}
-
-/// Every session keeps its transcript open.
-fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, the sessions beyond it fail and are counted as failed.
-    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).ok();
 }
 
 /// What all sessions share.

@@ -15,6 +15,8 @@ pub(crate) const TOOL_TURNS: u32 = 20;
 /// How many tool turns each session of a crowd has.
 pub(crate) const CROWD_TURNS: u32 = 10;
 
+const CROWD_FILES: u64 = 65_536;
+
 /// A program under measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Contender {
@@ -123,9 +125,9 @@ impl Arena {
 /// Every session of a crowd has files and a connection, and children inherit the limit.
 fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, large crowds fail and say so.
-    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).ok();
+    let to = |limit| setrlimit(Resource::Nofile, Rlimit { current: limit, maximum: limit });
+    // Only root can go beyond the maximum; where neither works, large crowds fail and say so.
+    to(Some(CROWD_FILES)).or_else(|_| to(getrlimit(Resource::Nofile).maximum)).ok();
 }
 
 impl Server {
