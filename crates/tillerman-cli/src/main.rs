@@ -14,13 +14,16 @@ mod web_access;
 
 mod drive;
 
+mod config_command;
 mod permission_cases;
 mod permissions;
+mod trust_command;
 
 mod present;
 mod stdin;
 mod stdout;
 
+mod cleanup;
 mod clock;
 mod credentials;
 mod failure;
@@ -30,6 +33,7 @@ mod keeper;
 mod mcp;
 mod rules;
 mod seed;
+mod settings;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -65,7 +69,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log_to_stderr(arguments.format.debug.is_some());
-    if let Some(Command::Permissions(command)) = &arguments.command {
+    if let Some(command) = &arguments.command {
         return explain(command);
     }
     match start(&arguments) {
@@ -91,8 +95,13 @@ fn keep_others_out() -> std::io::Result<()> {
     Ok(())
 }
 
-fn explain(command: &permissions::PermissionsCommand) -> ExitCode {
-    match permissions::run(command) {
+fn explain(command: &Command) -> ExitCode {
+    let done = match command {
+        Command::Permissions(command) => permissions::run(command),
+        Command::Config(command) => config_command::run(command),
+        Command::Trust(arguments) => trust_command::run(arguments),
+    };
+    match done {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             drop(writeln!(std::io::stderr(), "{}", failure.message));

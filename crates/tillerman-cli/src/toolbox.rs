@@ -25,8 +25,9 @@ pub(crate) fn tools(
     web: WebConfig,
 ) -> Vec<Arc<dyn Tool>> {
     let mut variables = environment.for_children();
-    variables
-        .extend(layers.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
+    let set = layers.variables().into_iter();
+    let set = set.filter(|(name, _)| tillerman_policy::keep_variable(name));
+    variables.extend(set.map(|(name, value)| (name.into(), value.into())));
     let transcript = opened.transcript.path();
     let scratch_directory = if transcript.is_empty() {
         std::env::temp_dir().join(format!("tillerman-{}", opened.id))

@@ -8,7 +8,8 @@ use tillerman_protocol::permission::{
     PermissionRule, PermissionUpdate, RuleBehavior, UpdateDestination,
 };
 
-use crate::layers::Places;
+use crate::source::{Places, Source};
+use crate::trust::{Trust, TrustError, TrustState};
 
 /// Why an update could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,15 @@ pub enum PersistError {
         #[source]
         source: std::io::Error,
     },
+    /// The file was written, and that the user wanted it could not be written down.
+    #[error("{} was updated, but later sessions may ask again", path.display())]
+    NotRemembered {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: TrustError,
+    },
 }
 
 /// Adds an update to the settings file of its destination; updates for the session are kept by the
@@ -41,15 +51,89 @@ pub fn persist(places: &Places, update: &PermissionUpdate) -> Result<(), Persist
     let Some(path) = destination(update).and_then(|destination| places.file(destination)) else {
         return Ok(());
     };
-    refuse_links(&path)?;
-    let mut settings = read(&path)?;
-    let damaged =
-        |reason: &str| PersistError::Damaged { path: path.clone(), reason: reason.to_owned() };
-    let permissions = settings.entry("permissions").or_insert_with(|| json!({}));
-    let permissions =
-        permissions.as_object_mut().ok_or_else(|| damaged("`permissions` is not an object"))?;
-    apply(permissions, update).map_err(damaged)?;
-    write(&path, &settings)
+    change_file(places, &path, |settings| {
+        let permissions = settings.entry("permissions").or_insert_with(|| json!({}));
+        let permissions = permissions.as_object_mut().ok_or("`permissions` is not an object")?;
+        apply(permissions, update)
+    })?;
+    if path.starts_with(&places.cwd) {
+        remember(places, update, &path)?;
+    }
+    Ok(())
+}
+
+/// Sets a key of the settings file of a source; everything else in the file stays as it is.
+///
+/// # Errors
+/// When the source has no file, or the file is damaged or cannot be written; it is left as it was.
+pub fn change_key(
+    places: &Places,
+    source: Source,
+    key: &str,
+    value: Value,
+) -> Result<(), PersistError> {
+    let Some(path) = places.of(source) else { return Ok(()) };
+    change_file(places, &path, |settings| {
+        settings.insert(key.to_owned(), value);
+        Ok(())
+    })
+}
+
+/// Changes a file that the user lets us change. A repository that was trusted before stays so: the
+/// only difference is what the user has just asked for.
+fn change_file(
+    places: &Places,
+    path: &Path,
+    change: impl FnOnce(&mut Map<String, Value>) -> Result<(), &'static str>,
+) -> Result<(), PersistError> {
+    refuse_links(path)?;
+    let in_repository = path.starts_with(&places.cwd);
+    let was_trusted = in_repository
+        && !places.is_at_home()
+        && Trust::of(&places.cwd, &places.config_dir) == TrustState::Trusted;
+    let mut settings = read(path)?;
+    change(&mut settings).map_err(|reason| PersistError::Damaged {
+        path: path.to_path_buf(),
+        reason: reason.to_owned(),
+    })?;
+    write(path, &settings)?;
+    if was_trusted {
+        Trust::grant(&places.cwd, &places.config_dir)
+            .map_err(|error| not_remembered(path, error))?;
+    }
+    Ok(())
+}
+
+/// Writes down what the user approved, so that it holds although nobody trusts the whole file.
+fn remember(places: &Places, update: &PermissionUpdate, path: &Path) -> Result<(), PersistError> {
+    use RuleBehavior::Allow;
+    let (cwd, config_dir) = (&places.cwd, &places.config_dir);
+    let texts = |rules: &[PermissionRule]| rules.iter().map(written).collect::<Vec<_>>();
+    let remembered = match update {
+        PermissionUpdate::AddRules { rules, behavior: Allow, .. }
+        | PermissionUpdate::ReplaceRules { rules, behavior: Allow, .. } => {
+            Trust::approve(cwd, config_dir, &texts(rules))
+        }
+        PermissionUpdate::AddDirectories { directories, .. } => {
+            Trust::approve(cwd, config_dir, directories)
+        }
+        PermissionUpdate::RemoveRules { rules, behavior: Allow, .. } => {
+            Trust::disapprove(cwd, config_dir, &texts(rules))
+        }
+        PermissionUpdate::RemoveDirectories { directories, .. } => {
+            Trust::disapprove(cwd, config_dir, directories)
+        }
+        PermissionUpdate::AddRules { .. }
+        | PermissionUpdate::ReplaceRules { .. }
+        | PermissionUpdate::RemoveRules { .. }
+        | PermissionUpdate::SetMode { .. }
+        | PermissionUpdate::Other(_) => Ok(()),
+    };
+    remembered.map_err(|error| not_remembered(path, error))
+}
+
+fn not_remembered(path: &Path, source: TrustError) -> PersistError {
+    PersistError::NotRemembered { path: path.to_path_buf(), source }
 }
 
 /// An agent can plant a link where a settings file belongs; nothing is written through one.

@@ -51,3 +51,17 @@ fn what_has_the_wrong_shape_is_an_error() {
         assert!(serde_json::from_value::<Settings>(line.clone()).is_err(), "{line}");
     }
 }
+
+#[test]
+fn servers_and_models_have_their_own_keys() {
+    let settings: Settings = keeps(&json!({
+        "fallbackModel": ["a", "b"], "availableModels": ["opus"], "effortLevel": "high",
+        "enableAllProjectMcpServers": true, "enabledMcpjsonServers": ["notes"],
+        "disabledMcpjsonServers": ["mail"], "allowedMcpServers": [{"serverName": "notes"}],
+        "deniedMcpServers": [{"serverName": "mail"}], "later": 1}));
+    assert_eq!(settings.mcp.enable_all_project_mcp_servers, Some(true));
+    assert_eq!(settings.mcp.disabled_mcpjson_servers, ["mail"]);
+    assert_eq!(settings.extra.len(), 1, "{:?}", settings.extra);
+    becomes::<Settings>(&json!({"fallbackModel": "a"}), &json!({"fallbackModel": ["a"]}));
+    serde_json::from_value::<Settings>(json!({"fallbackModel": [1]})).unwrap_err();
+}
