@@ -30,7 +30,8 @@ use crate::toolbox::tools;
 use crate::web_access::{SideDoor, web_config};
 use crate::{cleanup, git, instructions, mcp, rewind, rules};
 
-const REHEARSAL: &str = "rehearsal";
+/// The name of the offline model.
+pub(crate) const REHEARSAL: &str = "rehearsal";
 
 /// Builds everything a session needs.
 pub(crate) async fn assemble(
@@ -76,7 +77,7 @@ pub(crate) async fn assemble(
         model: &model_name,
     };
     let mut engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
-    settings::choose(&layers, &mut engine);
+    settings::choose(&layers, &mut engine)?;
     let places = settings::places(environment, &cwd, arguments.extension.managed_settings.as_ref());
     cleanup::sweep_in_background(&layers, &places.config_dir, &opened.id);
     Ok(SessionSetup {

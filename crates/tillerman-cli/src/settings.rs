@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tillerman_config::{Layers, Places, Source, Standing, Trust, change_key, read_argument};
 use tillerman_engine::SessionConfig;
+use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_ports::{LiveSettings, SettingsChange, SettingsNotice, SettingsRules};
 
 use crate::arguments::Arguments;
+use crate::assemble::REHEARSAL;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
 
@@ -64,8 +66,9 @@ pub(crate) fn of_session(
     load(&places, extension.setting_sources.as_deref(), extension.settings.as_deref())
 }
 
-/// Fills in what neither the command line nor the environment chose.
-pub(crate) fn choose(layers: &Layers, engine: &mut SessionConfig) {
+/// Fills in what neither the command line nor the environment chose, and refuses a model that the
+/// settings do not make available.
+pub(crate) fn choose(layers: &Layers, engine: &mut SessionConfig) -> Result<(), StartFailure> {
     if engine.fallback_models.is_empty() {
         let named = layers.strongest(|settings| {
             Some(settings.fallback_model.clone()).filter(|models| !models.is_empty())
@@ -80,6 +83,18 @@ pub(crate) fn choose(layers: &Layers, engine: &mut SessionConfig) {
     if engine.effort.is_none() {
         engine.effort = layers.strongest(|settings| settings.effort_level.clone());
     }
+    let Some(available) = layers.available_models() else { return Ok(()) };
+    let catalog = &engine.catalog;
+    engine.fallback_models.retain(|model| catalog.includes(&available, model));
+    let model = &engine.model;
+    if model == DEFAULT_MODEL || model == REHEARSAL || catalog.includes(&available, model) {
+        return Ok(());
+    }
+    Err(StartFailure::usage(format!(
+        "{model} is not among the models that the settings make available ({}), so nothing was \
+         started. Choose one of them with --model.",
+        available.join(", ")
+    )))
 }
 
 /// Settings that are looked at again before every request.
@@ -143,6 +158,10 @@ impl SettingsDesk {
 impl LiveSettings for SettingsDesk {
     fn describe(&self) -> Value {
         self.layers.describe()
+    }
+
+    fn available_models(&self) -> Option<Vec<String>> {
+        self.layers.available_models()
     }
 
     fn notices(&mut self) -> Vec<SettingsNotice> {

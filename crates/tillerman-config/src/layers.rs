@@ -261,6 +261,13 @@ impl Layers {
         named.into_iter().map(PathBuf::from).collect()
     }
 
+    /// The models that may be chosen; none when nobody limits them.
+    #[must_use]
+    pub fn available_models(&self) -> Option<Vec<String>> {
+        let models = self.merged().value.get("availableModels")?.as_array()?.clone();
+        Some(models.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+    }
+
     /// Variables for tools, the strongest layer's last.
     #[must_use]
     pub fn variables(&self) -> Vec<(String, String)> {

@@ -43,6 +43,11 @@ pub trait LiveSettings: Send + std::fmt::Debug {
     /// The settings as `get_settings` tells them.
     fn describe(&self) -> Value;
 
+    /// The models that a host may choose while the session runs; none when nobody limits them.
+    fn available_models(&self) -> Option<Vec<String>> {
+        None
+    }
+
     /// What has not been told yet; asking twice tells nothing twice.
     fn notices(&mut self) -> Vec<SettingsNotice>;
 

@@ -139,6 +139,9 @@ impl SessionTask {
     async fn set_model(&mut self, model: Option<String>) -> Answer {
         let catalog = &self.engine.config().catalog;
         let model = model.filter(|name| name != "default");
+        if let Some(name) = &model {
+            self.check_model(name)?;
+        }
         let model = model.map(|name| catalog.resolve(&name).to_owned());
         self.feed(Input::ModelChosen(model)).await;
         Ok(json!({"model": self.engine.model()}))

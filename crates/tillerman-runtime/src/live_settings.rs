@@ -37,7 +37,25 @@ impl SessionTask {
         told
     }
 
+    /// Refuses a model that the settings do not make available.
+    pub(crate) fn check_model(&self, model: &str) -> Result<(), (String, Option<&'static str>)> {
+        match self.facing.settings.available_models() {
+            Some(list) if !self.engine.config().catalog.includes(&list, model) => {
+                let text = format!(
+                    "{model} is not among the models that the settings make available ({}), so \
+                     nothing was changed",
+                    list.join(", ")
+                );
+                Err((text, Some("model_not_available")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) async fn apply_flag_settings(&mut self, settings: &Map<String, Value>) -> Answer {
+        if let Some(model) = settings.get("model").and_then(Value::as_str) {
+            self.check_model(model)?;
+        }
         let applied = self.facing.settings.apply_flags(settings);
         let change = applied.map_err(|text| (text, Some("settings_not_applied")))?;
         self.take_settings(&change);

@@ -155,6 +155,23 @@ async fn administrators_have_the_last_word() {
 }
 
 #[tokio::test]
+async fn models_that_are_not_available_are_not_used() {
+    let world = World::new();
+    put(&world, &json!({"availableModels": ["haiku"], "fallbackModel": "haiku"}));
+    let server = ScriptedServer::start(script().reply(response().text("1"))).await;
+    let finished =
+        world.tillerman().asks(&server).args(["-p", "hi", "--model", "opus"]).run().await;
+    finished.assert_code(1).assert_stderr("is not among the models").assert_stderr("(haiku)");
+    let mut agent = world.tillerman().asks(&server).args(["--model", "haiku"]).start();
+    let answer = ask(&mut agent, json!({"subtype": "set_model", "model": "opus"})).await;
+    assert_eq!(answer["error_code"], "model_not_available", "{answer}");
+    agent.prompt("hi").await;
+    agent.result().await;
+    assert!(server.single_request().model().contains("haiku"));
+    agent.finish().await.0.assert_code(0);
+}
+
+#[tokio::test]
 async fn people_see_what_is_in_force_and_why() {
     let world = World::new();
     put(

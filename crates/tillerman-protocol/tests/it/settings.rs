@@ -1,6 +1,7 @@
 //! Settings files.
 
 use serde_json::json;
+use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::settings::Settings;
 
@@ -64,4 +65,17 @@ fn servers_and_models_have_their_own_keys() {
     assert_eq!(settings.extra.len(), 1, "{:?}", settings.extra);
     becomes::<Settings>(&json!({"fallbackModel": "a"}), &json!({"fallbackModel": ["a"]}));
     serde_json::from_value::<Settings>(json!({"fallbackModel": [1]})).unwrap_err();
+}
+
+#[test]
+fn a_list_of_models_has_ids_beginnings_and_aliases() {
+    let aliases = vec![("swift".to_owned(), "maker-swift-2".to_owned())];
+    let catalog = Catalog { models: Vec::new(), aliases };
+    let includes = |entry: &str, model: &str| catalog.includes(&[entry.to_owned()], model);
+    assert!(includes("swift", "maker-swift-2") && includes("maker-swift-2", "swift"));
+    assert!(
+        includes("maker-swift", "maker-swift-2") && includes("maker-swift-2", "maker-swift-2-x")
+    );
+    assert!(!includes("maker-swift-2", "maker-swift-20") && !includes("swift", "maker-slow-1"));
+    assert!(!includes("", "-x") && !catalog.includes(&[], "swift"));
 }
