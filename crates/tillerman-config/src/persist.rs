@@ -9,7 +9,7 @@ use tillerman_protocol::permission::{
 };
 
 use crate::source::{Places, Source};
-use crate::trust::{Trust, TrustError, TrustState};
+use crate::trust::{Trust, TrustError};
 
 /// Why an update could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -79,29 +79,25 @@ pub fn change_key(
     })
 }
 
-/// Changes a file that the user lets us change. A repository that was trusted before stays so: the
-/// only difference is what the user has just asked for.
+/// Changes a file that the user lets us change. If the file was trusted before it stays so: the only
+/// difference is what the user has just asked for.
 fn change_file(
     places: &Places,
     path: &Path,
     change: impl FnOnce(&mut Map<String, Value>) -> Result<(), &'static str>,
 ) -> Result<(), PersistError> {
     refuse_links(path)?;
-    let in_repository = path.starts_with(&places.cwd);
-    let was_trusted = in_repository
-        && !places.is_at_home()
-        && Trust::of(&places.cwd, &places.config_dir) == TrustState::Trusted;
-    let mut settings = read(path)?;
+    let before = read(path)?;
+    let mut settings = parse(path, before.as_deref())?;
     change(&mut settings).map_err(|reason| PersistError::Damaged {
         path: path.to_path_buf(),
         reason: reason.to_owned(),
     })?;
-    write(path, &settings)?;
-    if was_trusted {
-        Trust::grant(&places.cwd, &places.config_dir)
-            .map_err(|error| not_remembered(path, error))?;
-    }
-    Ok(())
+    let after = write(path, &settings)?;
+    let Ok(name) = path.strip_prefix(&places.cwd) else { return Ok(()) };
+    let name = name.display().to_string();
+    Trust::renew(&places.cwd, &places.config_dir, &name, (before.as_deref(), &after))
+        .map_err(|error| not_remembered(path, error))
 }
 
 /// Writes down what the user approved, so that it holds although nobody trusts the whole file.
@@ -225,20 +221,25 @@ fn remove(list: &mut Vec<Value>, gone: &[String]) {
     list.retain(|value| !gone.iter().any(|text| value == text.as_str()));
 }
 
-fn read(path: &Path) -> Result<Map<String, Value>, PersistError> {
+fn read(path: &Path) -> Result<Option<String>, PersistError> {
     match std::fs::read_to_string(path) {
-        Ok(text) if text.trim().is_empty() => Ok(Map::new()),
-        Ok(text) => serde_json::from_str(&text).map_err(|error| PersistError::Damaged {
-            path: path.to_path_buf(),
-            reason: error.to_string(),
-        }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Map::new()),
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(PersistError::Io { path: path.to_path_buf(), source }),
     }
 }
 
-/// Replaces the file in one step, so that no reader ever sees half of it.
-fn write(path: &Path, settings: &Map<String, Value>) -> Result<(), PersistError> {
+fn parse(path: &Path, text: Option<&str>) -> Result<Map<String, Value>, PersistError> {
+    match text {
+        Some(text) if !text.trim().is_empty() => serde_json::from_str(text).map_err(|error| {
+            PersistError::Damaged { path: path.to_path_buf(), reason: error.to_string() }
+        }),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Replaces the file in one step, so that no reader ever sees half of it; the result is the text.
+fn write(path: &Path, settings: &Map<String, Value>) -> Result<String, PersistError> {
     let io = |source| PersistError::Io { path: path.to_path_buf(), source };
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory).map_err(io)?;
@@ -247,5 +248,5 @@ fn write(path: &Path, settings: &Map<String, Value>) -> Result<(), PersistError>
     let mut file = tempfile::NamedTempFile::new_in(directory).map_err(io)?;
     file.write_all(text.as_bytes()).map_err(io)?;
     file.persist(path).map_err(|error| io(error.error))?;
-    Ok(())
+    Ok(text)
 }

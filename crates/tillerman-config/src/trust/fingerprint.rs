@@ -65,6 +65,11 @@ pub(crate) fn take(cwd: &Path) -> Result<Fingerprint, FingerprintError> {
     Ok(walk.found)
 }
 
+/// The digest of a file's content.
+pub(crate) fn digest(content: impl AsRef<[u8]>) -> String {
+    hex(&Sha256::digest(content))
+}
+
 /// The working directory and those above it up to the root of its repository.
 fn repository(cwd: &Path) -> Vec<&Path> {
     let up: Vec<&Path> = cwd.ancestors().take(HIGHEST).collect();
@@ -124,7 +129,7 @@ impl Walk<'_> {
         if self.bytes > MOST_BYTES || self.found.len() >= MOST_FILES {
             return Err(self.too_much());
         }
-        self.found.insert(name, hex(&Sha256::digest(&content)));
+        self.found.insert(name, digest(&content));
         Ok(())
     }
 

@@ -121,6 +121,27 @@ impl Trust {
         Ok(ledger.write(config_dir)?)
     }
 
+    /// Keeps the trust in a file that the user lets this program change, if its content was the
+    /// trusted one before; `text` is the content before and after.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub(crate) fn renew(
+        cwd: &Path,
+        config_dir: &Path,
+        file: &str,
+        text: (Option<&str>, &str),
+    ) -> Result<(), TrustError> {
+        let mut ledger = Ledger::read(config_dir)?;
+        let entry = ledger.directories.get_mut(&name(cwd)?);
+        let Some(files) = entry.and_then(|entry| entry.files.as_mut()) else { return Ok(()) };
+        if files.get(file).map(String::as_str) != text.0.map(fingerprint::digest).as_deref() {
+            return Ok(());
+        }
+        files.insert(file.to_owned(), fingerprint::digest(text.1));
+        Ok(ledger.write(config_dir)?)
+    }
+
     /// Forgets approvals that the user took back.
     ///
     /// # Errors

@@ -166,4 +166,9 @@ fn an_update_the_user_asked_for_keeps_the_trust() {
     persist(&desk.places, &update).unwrap();
     assert_eq!(desk.state(), TrustState::Trusted);
     assert_eq!(desk.session(&[]).allow(), ["Bash(a)", "Bash(b)"]);
+    // What somebody else wrote meanwhile is not trusted along with it.
+    desk.put(Source::Local, &json!({"permissions": {"allow": ["Bash(evil)"]}}));
+    persist(&desk.places, &update).unwrap();
+    assert_eq!(desk.state(), changed(&[".claude/settings.local.json"]));
+    assert_eq!(desk.session(&[]).allow(), ["Bash(b)"], "it was approved by itself");
 }
