@@ -180,7 +180,7 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
         },
         mirror: false,
         greeting: Map::new(),
-        settings: Value::Null,
+        settings: Box::new(Value::Null),
         mcp_servers: Vec::new(),
         secrets: Secrets::default(),
         shutdown: CancellationToken::new(),

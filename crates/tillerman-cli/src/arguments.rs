@@ -3,7 +3,9 @@
 use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
+use crate::config_command::ConfigCommand;
 use crate::permissions::PermissionsCommand;
+use crate::trust_command::TrustArguments;
 
 const ABOUT: &str = "Tillerman runs agents: it talks to a model, runs the tools the model asks for, \
                      and asks you before anything that could do harm.";
@@ -67,6 +69,11 @@ pub(crate) enum Command {
     Permissions(PermissionsCommand),
     /// What this machine and this configuration can do, and what is wrong with them
     Doctor,
+    /// The settings in force, and where they came from
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Let the settings of a repository take effect, after you looked at them
+    Trust(TrustArguments),
 }
 
 /// How a conversation comes in and goes out.
@@ -250,6 +257,9 @@ pub(crate) struct ExtensionArguments {
     /// Which settings files are read: user, project, local (default: all)
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
+    /// A further directory of managed settings
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) managed_settings: Option<std::path::PathBuf>,
     /// MCP servers: files or JSON
     #[arg(long, value_name = "FILE-OR-JSON", num_args = 1.., hide = true)]
     pub(crate) mcp_config: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use tillerman_config::{Layers, Places, Source, read_argument};
+use tillerman_config::Layers;
 use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_models::openai::{ProviderKind, provider_for};
 use tillerman_models::rehearsal::RehearsalNote;
@@ -25,10 +25,12 @@ use crate::greeting::{catalog_with_overrides, greeting};
 use crate::keeper::SettingsKeeper;
 use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
+use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
-use crate::{confine, git, instructions, mcp, rewind, rules, toolbox};
+use crate::{cleanup, confine, git, instructions, mcp, rewind, rules, toolbox};
 
-const REHEARSAL: &str = "rehearsal";
+/// The name of the offline model.
+pub(crate) const REHEARSAL: &str = "rehearsal";
 
 /// Builds everything a session needs.
 pub(crate) async fn assemble(
@@ -39,7 +41,8 @@ pub(crate) async fn assemble(
     let cwd = std::env::current_dir().map_err(|error| {
         StartFailure::usage(format!("The working directory cannot be used: {error}"))
     })?;
-    let layers = settings(arguments, environment, &cwd)?;
+    let layers = settings::of_session(arguments, environment, &cwd)?;
+    let environment = &environment.overlaid(layers.own_variables());
     let credentials = Credentials::find(environment, &layers).await?;
     let mode = permission_mode(arguments, environment, &layers)?;
     let directories = working_directories(arguments, &layers, &cwd)?;
@@ -74,7 +77,10 @@ pub(crate) async fn assemble(
         key_source: credentials.source,
         model: &model_name,
     };
-    let engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
+    let mut engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
+    settings::choose(&layers, &mut engine)?;
+    let places = settings::places(environment, &cwd, arguments.extension.managed_settings.as_ref());
+    cleanup::sweep_in_background(&layers, &places.config_dir, &opened.id);
     Ok(SessionSetup {
         greeting: greeting(&catalog, credentials.source),
         engine,
@@ -90,49 +96,14 @@ pub(crate) async fn assemble(
             transcript: opened.transcript,
             clock: Arc::new(SystemClock),
             checkpoints,
-            keeper: Arc::new(SettingsKeeper(places(environment, &cwd))),
+            keeper: Arc::new(SettingsKeeper(places.clone())),
         },
         secrets: credentials.secrets(),
         mirror: arguments.format.copies.session_mirror,
-        settings: layers.describe(),
+        settings: Box::new(SettingsDesk::new(layers, places)),
         mcp_servers: mcp_servers.iter().map(|server| json!(server)).collect(),
         shutdown,
     })
-}
-
-fn places(environment: &Environment, cwd: &Path) -> Places {
-    Places { config_dir: environment.config_dir(), cwd: cwd.to_path_buf() }
-}
-
-fn settings(
-    arguments: &Arguments,
-    environment: &Environment,
-    cwd: &Path,
-) -> Result<Layers, StartFailure> {
-    let sources: Vec<Source> = match &arguments.extension.setting_sources {
-        None => vec![Source::User, Source::Project, Source::Local],
-        Some(list) => list
-            .split(',')
-            .filter(|name| !name.is_empty())
-            .map(|name| {
-                Source::parse(name.trim()).ok_or_else(|| {
-                    StartFailure::usage(format!(
-                        "{name} is not a settings source; use user, project or local"
-                    ))
-                })
-            })
-            .collect::<Result<_, _>>()?,
-    };
-    let mut layers = Layers::load(&places(environment, cwd), &sources);
-    for error in layers.errors() {
-        tracing::warn!("{error}; the file was left out");
-    }
-    if let Some(text) = &arguments.extension.settings {
-        layers.push_flag(
-            read_argument(text).map_err(|error| StartFailure::usage(error.to_string()))?,
-        );
-    }
-    Ok(layers)
 }
 
 fn permission_mode(
@@ -145,6 +116,12 @@ fn permission_mode(
     let mode = flags.permission_mode.or(skip).or_else(|| layers.default_mode()).unwrap_or_default();
     let bypasses =
         mode == PermissionMode::BypassPermissions || flags.allow_dangerously_skip_permissions;
+    if bypasses && layers.forbids_bypass() {
+        return Err(StartFailure::usage(
+            "The settings forbid to bypass permissions (permissions.disableBypassPermissionsMode), \
+             so nothing was started. Choose another permission mode.",
+        ));
+    }
     if bypasses && rustix::process::geteuid().is_root() && !environment.is_on("IS_SANDBOX") {
         return Err(StartFailure::usage(
             "Permissions cannot be bypassed as root: one wrong command would have the whole machine. \
@@ -167,9 +144,7 @@ fn working_directories(
             StartFailure::usage(format!("--add-dir {name}: there is no such directory"))
         })?);
     }
-    // A directory in a settings file may exist on one machine and not on another.
-    let named = layers.directories().into_iter();
-    directories.extend(named.filter_map(|path| cwd.join(path).canonicalize().ok()));
+    directories.extend(settings::directories(layers, cwd));
     Ok(directories)
 }
 

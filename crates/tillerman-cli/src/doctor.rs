@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use tillerman_config::{Layers, Places, Source};
+use tillerman_config::Layers;
 use tillerman_sandbox::{Backend, report};
 
-use crate::confine;
 use crate::environment::Environment;
+use crate::{confine, settings};
 
 /// What was found, and whether everything that was asked for can be had.
 #[derive(Debug)]
@@ -31,8 +31,13 @@ pub(crate) fn examine(environment: &Environment, cwd: &Path) -> Findings {
             line(&mut text, "kept nowhere", &problem);
         }
     }
-    let places = Places { config_dir, cwd: cwd.to_path_buf() };
-    let layers = Layers::load(&places, &[Source::User, Source::Project, Source::Local]);
+    let layers = match settings::load(&settings::places(environment, cwd, None), None, None) {
+        Ok(layers) => layers,
+        Err(failure) => {
+            line(&mut text, "settings", &failure.message);
+            return Findings { text, well: false };
+        }
+    };
     match layers.errors() {
         [] => line(&mut text, "settings", "read without problems"),
         errors => {

@@ -16,6 +16,20 @@ impl Environment {
         Self { variables: std::env::vars_os().collect() }
     }
 
+    /// The environment with variables of settings over it. Where settings themselves lie was
+    /// decided before they were read.
+    pub(crate) fn overlaid(&self, variables: Vec<(String, String)>) -> Self {
+        let mut all = self.variables.clone();
+        for (name, value) in variables {
+            if matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME") {
+                continue;
+            }
+            all.retain(|(held, _)| *held != *name);
+            all.push((name.into(), value.into()));
+        }
+        Self { variables: all }
+    }
+
     /// A variable that is set and not empty.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let found = self.variables.iter().find(|(key, _)| key == name);

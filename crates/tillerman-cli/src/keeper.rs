@@ -4,15 +4,14 @@ use tillerman_config::{Places, persist};
 use tillerman_ports::PermissionKeeper;
 use tillerman_protocol::permission::PermissionUpdate;
 
+use crate::settings::told;
+
 /// Writes updates into the settings file of their destination.
 #[derive(Debug)]
 pub(crate) struct SettingsKeeper(pub(crate) Places);
 
 impl PermissionKeeper for SettingsKeeper {
     fn keep(&self, update: &PermissionUpdate) -> Result<(), String> {
-        persist(&self.0, update).map_err(|error| match std::error::Error::source(&error) {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        })
+        persist(&self.0, update).map_err(|error| told(&error))
     }
 }

@@ -15,14 +15,17 @@ mod web_access;
 
 mod drive;
 
+mod config_command;
 mod doctor;
 mod permission_cases;
 mod permissions;
+mod trust_command;
 
 mod present;
 mod stdin;
 mod stdout;
 
+mod cleanup;
 mod clock;
 mod credentials;
 mod failure;
@@ -32,6 +35,7 @@ mod keeper;
 mod mcp;
 mod rules;
 mod seed;
+mod settings;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -72,10 +76,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log_to_stderr(arguments.format.debug.is_some());
-    match &arguments.command {
-        Some(Command::Permissions(command)) => return explain(command),
-        Some(Command::Doctor) => return diagnose(),
-        None => {}
+    if let Some(command) = &arguments.command {
+        return explain(command);
     }
     match start(&arguments) {
         Ok(code) => ExitCode::from(code),
@@ -100,8 +102,14 @@ fn keep_others_out() -> std::io::Result<()> {
     Ok(())
 }
 
-fn explain(command: &permissions::PermissionsCommand) -> ExitCode {
-    match permissions::run(command) {
+fn explain(command: &Command) -> ExitCode {
+    let done = match command {
+        Command::Permissions(command) => permissions::run(command),
+        Command::Config(command) => config_command::run(command),
+        Command::Trust(arguments) => trust_command::run(arguments),
+        Command::Doctor => Ok(diagnose()),
+    };
+    match done {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             drop(writeln!(std::io::stderr(), "{}", failure.message));
@@ -110,11 +118,11 @@ fn explain(command: &permissions::PermissionsCommand) -> ExitCode {
     }
 }
 
-fn diagnose() -> ExitCode {
+fn diagnose() -> u8 {
     let cwd = std::env::current_dir().unwrap_or_default();
     let findings = doctor::examine(&environment::Environment::capture(), &cwd);
     drop(write!(std::io::stdout(), "{}", findings.text));
-    ExitCode::from(u8::from(!findings.well))
+    u8::from(!findings.well)
 }
 
 fn start(arguments: &Arguments) -> Result<u8, StartFailure> {

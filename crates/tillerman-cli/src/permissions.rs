@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tillerman_config::{Layers, Places, Source, read_argument};
+use tillerman_config::Layers;
 use tillerman_policy::{
     Before, Disk, Facts, Guard, Guarded, Policy, Rule, Ruling, Unseen, Verdict,
 };
@@ -14,7 +14,7 @@ use tillerman_runtime::RealDisk;
 use crate::arguments::permission_mode;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::{confine, permission_cases};
+use crate::{confine, permission_cases, settings};
 
 /// What can be done about permissions.
 #[derive(Debug, clap::Subcommand)]
@@ -180,26 +180,12 @@ fn layers(
     cwd: &Path,
 ) -> Result<Layers, StartFailure> {
     // A table says by itself which rules hold.
-    let usual = if arguments.cases.is_some() { "" } else { "user,project,local" };
-    let sources = arguments.setting_sources.as_deref().unwrap_or(usual);
-    let source = |name: &str| {
-        Source::parse(name.trim()).ok_or_else(|| {
-            StartFailure::usage(format!(
-                "{name} is not a settings source; use user, project or local"
-            ))
-        })
-    };
-    let sources: Vec<Source> =
-        sources.split(',').filter(|name| !name.is_empty()).map(source).collect::<Result<_, _>>()?;
-    let places = Places { config_dir: environment.config_dir(), cwd: cwd.to_path_buf() };
-    let mut layers = Layers::load(&places, &sources);
+    let none = arguments.cases.is_some().then_some("");
+    let sources = arguments.setting_sources.as_deref().or(none);
+    let places = settings::places(environment, cwd, None);
+    let layers = settings::load(&places, sources, arguments.settings.as_deref())?;
     for error in layers.errors() {
-        drop(writeln!(std::io::stderr(), "{error}; the file was left out"));
-    }
-    if let Some(text) = &arguments.settings {
-        let settings =
-            read_argument(text).map_err(|error| StartFailure::usage(error.to_string()))?;
-        layers.push_flag(settings);
+        drop(writeln!(std::io::stderr(), "{error}"));
     }
     Ok(layers)
 }

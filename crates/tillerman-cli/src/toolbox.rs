@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tillerman_config::Layers;
-use tillerman_policy::{ALLOWED_VARIABLES, Policy, split_rules};
+use tillerman_policy::{ALLOWED_VARIABLES, Policy, keep_variable, split_rules};
 use tillerman_ports::{Confiner, Tool};
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
 
@@ -37,8 +37,8 @@ pub(crate) fn variables(
             |name: &OsString| name.to_str().is_some_and(|name| ALLOWED_VARIABLES.contains(&name));
         variables.retain(|(name, value)| is_needed(name) && !value.is_empty());
     }
-    variables
-        .extend(layers.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
+    let set = layers.variables().into_iter().filter(|(name, _)| keep_variable(name));
+    variables.extend(set.map(|(name, value)| (name.into(), value.into())));
     variables
 }
 

@@ -1,156 +1,165 @@
-//! Reading settings files and laying them over each other.
+//! Settings in layers: reading them, and which value holds.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use serde_json::{Value, json};
-use tillerman_protocol::permission::{PermissionMode, UpdateDestination};
+use serde_json::{Map, Value, json};
+use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::sandbox::{SandboxSettings, SandboxSettingsError};
 use tillerman_protocol::settings::{PermissionSettings, Settings};
 
-const LARGEST_SETTINGS: u64 = 2 << 20;
-
-/// Where a layer comes from, weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// The user's own file.
-    User,
-    /// The project's shared file.
-    Project,
-    /// The project's local file.
-    Local,
-    /// The command line.
-    Flag,
-}
-
-impl Source {
-    /// Reads the name that `--setting-sources` uses.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "user" => Some(Self::User),
-            "project" => Some(Self::Project),
-            "local" => Some(Self::Local),
-            _ => None,
-        }
-    }
-
-    /// Whether a repository can have written it: such a layer may tighten but not loosen.
-    const fn is_shared(self) -> bool {
-        matches!(self, Self::Project)
-    }
-}
-
-/// Where settings files lie.
-#[derive(Clone, Debug)]
-pub struct Places {
-    /// The user's configuration directory.
-    pub config_dir: PathBuf,
-    /// The working directory.
-    pub cwd: PathBuf,
-}
-
-impl Places {
-    /// The file that keeps updates for a destination; none for the session's own.
-    pub(crate) fn file(&self, destination: UpdateDestination) -> Option<PathBuf> {
-        match destination {
-            UpdateDestination::UserSettings => Some(self.of(Source::User)),
-            UpdateDestination::ProjectSettings => Some(self.of(Source::Project)),
-            UpdateDestination::LocalSettings => Some(self.of(Source::Local)),
-            UpdateDestination::Session | UpdateDestination::CliArg => None,
-        }
-    }
-
-    fn of(&self, source: Source) -> PathBuf {
-        match source {
-            Source::User => self.config_dir.join("settings.json"),
-            Source::Project => self.cwd.join(".claude/settings.json"),
-            Source::Local | Source::Flag => self.cwd.join(".claude/settings.local.json"),
-        }
-    }
-}
+use crate::merge::{Merged, Piece};
+use crate::read::{SettingsError, read_file, read_text, typed};
+use crate::source::{Places, Source};
+use crate::spots::Spots;
+use crate::standing::{LeftOut, Standing, Wants, weigh};
+use crate::watch::Stamps;
 
 /// One settings file or argument.
 #[derive(Clone, Debug)]
 pub struct Layer {
     /// Where it comes from.
     pub source: Source,
-    /// What it says.
+    /// The file, if it lies in one.
+    pub path: Option<PathBuf>,
+    /// The part of it that takes effect.
     pub settings: Settings,
+    /// Everything it says that can be used.
+    pub(crate) said: Map<String, Value>,
+    /// The part of it that takes effect, as it was written.
+    pub(crate) in_effect: Map<String, Value>,
+    pub(crate) spots: Spots,
 }
 
-/// Why a settings file or argument could not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// It could not be read.
-    #[error("cannot read the settings file {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// It is larger than any settings file should be.
-    #[error("the settings file {} is larger than 2 MiB", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is not what settings look like.
-    #[error("the settings in {origin} are not valid: {source}")]
-    Invalid {
-        /// The file or argument.
-        origin: String,
-        /// What is wrong, with line and column.
-        source: serde_json::Error,
-        /// The rules in it that refuse and ask, if there are any.
-        protection: Option<Box<Settings>>,
-    },
-}
-
-impl SettingsError {
-    /// What holds although the rest cannot be used.
-    fn protection(&self) -> Option<Settings> {
-        match self {
-            Self::Invalid { protection, .. } => protection.as_deref().cloned(),
-            Self::Unreadable { .. } | Self::TooLarge { .. } => None,
-        }
-    }
-}
-
-/// All layers, weakest first.
-#[derive(Debug, Default)]
+/// All layers, weakest first. Until [`Layers::in_effect`] says more, what lies in the repository
+/// may only tighten.
+#[derive(Clone, Debug, Default)]
 pub struct Layers {
-    layers: Vec<Layer>,
-    errors: Vec<SettingsError>,
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) errors: Vec<SettingsError>,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) standing: Standing,
+    pub(crate) places: Option<Places>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) stamps: Stamps,
+    /// Files of the repository whose changes wait for the user's trust.
+    pub(crate) held: Vec<PathBuf>,
 }
 
 impl Layers {
-    /// Reads the files of the given sources. A broken file is left out and reported; it removes no
-    /// protection that another file gives, and what it refuses itself stays refused if that can
-    /// still be read.
+    /// Reads the files of the given sources and those of the machine's administrators. A broken
+    /// file or value is left out and reported; it removes no protection that another file gives.
     #[must_use]
     pub fn load(places: &Places, sources: &[Source]) -> Self {
-        let mut loaded = Self::default();
-        for source in [Source::User, Source::Project, Source::Local] {
-            if !sources.contains(&source) {
-                continue;
-            }
-            match read_file(&places.of(source)) {
-                Ok(Some(settings)) => loaded.layers.push(Layer { source, settings }),
+        let mut loaded = Self {
+            places: Some(places.clone()),
+            sources: sources.to_vec(),
+            // Taken first: what changes while files are read is noticed the next time.
+            stamps: Stamps::take(places, sources),
+            ..Self::default()
+        };
+        for (source, path) in places.files(sources) {
+            match read_file(&path) {
+                Ok(Some(reading)) => {
+                    loaded.errors.extend(reading.errors);
+                    loaded.push(source, Some(path), reading.said, reading.spots);
+                }
                 Ok(None) => {}
-                Err(error) => {
-                    let settings = error.protection();
-                    loaded.layers.extend(settings.map(|settings| Layer { source, settings }));
-                    loaded.errors.push(error);
+                Err(error) => loaded.errors.push(error),
+            }
+        }
+        loaded.in_effect(Standing::default())
+    }
+
+    /// The same layers with what takes effect when a repository stands like this.
+    #[must_use]
+    pub fn in_effect(mut self, standing: Standing) -> Self {
+        self.standing = standing;
+        self.left_out.clear();
+        let confined = self
+            .layers
+            .iter()
+            .any(|layer| !layer.source.is_in_repository() && asks_for_sandbox(&layer.said));
+        let user = self.layers.iter().find(|layer| layer.source == Source::User);
+        let users_mode = user.and_then(|layer| typed(&layer.said).permissions?.default_mode);
+        let users_mode = users_mode.unwrap_or_default();
+        for layer in &mut self.layers {
+            let (mut kept, left_out) = weigh(layer.source, &layer.said, &self.standing, users_mode);
+            if !self.standing.loosens(layer.source) && !confined && asks_for_sandbox(&kept) {
+                // A sandbox that only the repository wants must not make questions go away.
+                kept["sandbox"]["autoAllowBashIfSandboxed"] = json!(false);
+            }
+            layer.settings = typed(&kept);
+            layer.in_effect = kept;
+            self.left_out.extend(left_out);
+        }
+        if self.sources.contains(&Source::Project) && !self.standing.runs(Source::Project) {
+            let file = self.places.as_ref().map(|places| places.cwd.join(".mcp.json"));
+            if file.is_some_and(|file| file.exists()) {
+                let key = ".mcp.json".to_owned();
+                let servers = LeftOut { source: Source::Project, key, wants: Wants::Consent };
+                self.left_out.push(servers);
+            }
+        }
+        self
+    }
+
+    /// Lays the command line's settings over those of the files.
+    pub fn push_flag(&mut self, settings: Settings) {
+        let Ok(Value::Object(said)) = serde_json::to_value(settings) else { return };
+        self.push(Source::Flag, None, said, Spots::default());
+        *self = std::mem::take(self).again();
+    }
+
+    /// Changes keys of the command line's settings: each is replaced whole, `null` takes it back.
+    ///
+    /// # Errors
+    /// When a value is wrong; then nothing changes.
+    pub fn change_flag(&mut self, changes: &Map<String, Value>) -> Result<(), SettingsError> {
+        let text = Value::Object(changes.clone()).to_string();
+        let reading = read_text(&text, "apply_flag_settings")?;
+        if let Some(error) = reading.errors.into_iter().next() {
+            return Err(error);
+        }
+        if !self.layers.iter().any(|layer| layer.source == Source::Flag) {
+            self.push(Source::Flag, None, Map::new(), Spots::default());
+        }
+        let flags = self.layers.iter_mut().filter(|layer| layer.source == Source::Flag);
+        for layer in flags {
+            for (name, value) in changes {
+                layer.said.shift_remove(name);
+                if !value.is_null() {
+                    layer.said.insert(name.clone(), value.clone());
                 }
             }
         }
-        loaded
+        *self = std::mem::take(self).again();
+        Ok(())
     }
 
-    /// Lays the command line's settings on top.
-    pub fn push_flag(&mut self, settings: Settings) {
-        self.layers.push(Layer { source: Source::Flag, settings });
+    fn again(self) -> Self {
+        let standing = self.standing.clone();
+        self.in_effect(standing)
+    }
+
+    /// Puts a layer where its strength belongs.
+    fn push(
+        &mut self,
+        source: Source,
+        path: Option<PathBuf>,
+        said: Map<String, Value>,
+        spots: Spots,
+    ) {
+        let settings = Settings::default();
+        let layer = Layer { source, path, settings, said, in_effect: Map::new(), spots };
+        let place = self.layers.partition_point(|held| held.source <= source);
+        self.layers.insert(place, layer);
+    }
+
+    /// The layers, weakest first.
+    #[must_use]
+    pub fn all(&self) -> &[Layer] {
+        &self.layers
     }
 
     /// What could not be used.
@@ -159,115 +168,184 @@ impl Layers {
         &self.errors
     }
 
+    /// What of the repository did not take effect.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// How far the repository is believed.
+    #[must_use]
+    pub const fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// Whether what a source runs (hooks, MCP servers, commands in skills, variables) takes effect.
+    #[must_use]
+    pub fn runs(&self, source: Source) -> bool {
+        self.standing.runs(source)
+    }
+
     /// The strongest layer's value of a key.
     pub fn strongest<T>(&self, pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
         self.layers.iter().rev().find_map(|layer| pick(&layer.settings))
     }
 
-    /// The command that prints the API key; a project cannot name one.
+    /// Everything that takes effect in one.
+    #[must_use]
+    pub fn merged(&self) -> Merged {
+        let mut merged = Merged::default();
+        for layer in &self.layers {
+            let piece =
+                Piece { source: layer.source, path: layer.path.as_ref(), spots: &layer.spots };
+            merged.lay(&piece, &layer.in_effect);
+        }
+        merged
+    }
+
+    /// The command that prints the API key.
     #[must_use]
     pub fn key_helper(&self) -> Option<String> {
-        let own = self.layers.iter().rev().filter(|layer| !layer.source.is_shared());
-        own.filter_map(|layer| layer.settings.api_key_helper.clone()).next()
+        self.strongest(|settings| settings.api_key_helper.clone())
     }
 
-    /// Rules that approve; a project cannot approve anything for itself.
+    /// Rules that approve.
     #[must_use]
     pub fn allow(&self) -> Vec<String> {
-        let own = self.layers.iter().filter(|layer| !layer.source.is_shared());
-        own.filter_map(|layer| layer.settings.permissions.as_ref())
-            .flat_map(|permissions| permissions.allow.clone())
-            .collect()
+        let managed_only = self.administrators_say("allowManagedPermissionRulesOnly");
+        let may_approve = |layer: &&Layer| !managed_only || layer.source == Source::Managed;
+        joined(self.layers.iter().filter(may_approve), |permissions| &permissions.allow)
     }
 
-    /// Rules that refuse, from every layer.
+    /// Rules that refuse.
     #[must_use]
     pub fn deny(&self) -> Vec<String> {
-        let permissions =
-            self.layers.iter().filter_map(|layer| layer.settings.permissions.as_ref());
-        permissions.flat_map(|permissions| permissions.deny.clone()).collect()
+        joined(self.layers.iter(), |permissions| &permissions.deny)
     }
 
-    /// Rules that ask, from every layer.
+    /// Rules that ask.
     #[must_use]
     pub fn ask(&self) -> Vec<String> {
-        let permissions =
-            self.layers.iter().filter_map(|layer| layer.settings.permissions.as_ref());
-        permissions.flat_map(|permissions| permissions.ask.clone()).collect()
+        joined(self.layers.iter(), |permissions| &permissions.ask)
     }
 
-    /// The mode to start in. A project may choose a stricter one than the user, never a looser
-    /// one, and nothing that lies in a working copy can leave the decisions to a classifier.
+    /// The mode to start in. A repository may choose a stricter one than the user, and a looser one
+    /// only when it is trusted.
     #[must_use]
     pub fn default_mode(&self) -> Option<PermissionMode> {
         let mut chosen = None;
         for layer in &self.layers {
             let mode = layer.settings.permissions.as_ref().and_then(|it| it.default_mode);
             let Some(mode) = mode else { continue };
-            let in_working_copy = matches!(layer.source, Source::Project | Source::Local);
-            let delegates = in_working_copy && mode == PermissionMode::Auto;
-            let loosens = layer.source.is_shared()
-                && strictness(mode) < strictness(chosen.unwrap_or_default());
-            if !(loosens || delegates) {
+            let loosens = strictness(mode) < strictness(chosen.unwrap_or_default());
+            if !loosens || self.standing.loosens(layer.source) {
                 chosen = Some(mode);
             }
         }
         chosen
     }
 
-    /// Further working directories; a project cannot add any.
+    /// Whether any layer forbids to bypass permissions.
+    #[must_use]
+    pub fn forbids_bypass(&self) -> bool {
+        self.layers.iter().any(|layer| {
+            let permissions = layer.settings.permissions.as_ref();
+            let switch = permissions.and_then(|it| it.extra.get("disableBypassPermissionsMode"));
+            switch.is_some_and(|value| value == "disable")
+        })
+    }
+
+    /// Further working directories.
     #[must_use]
     pub fn directories(&self) -> Vec<PathBuf> {
-        let own = self.layers.iter().filter(|layer| !layer.source.is_shared());
-        own.filter_map(|layer| layer.settings.permissions.as_ref())
-            .flat_map(|permissions| permissions.additional_directories.iter().map(PathBuf::from))
-            .collect()
+        let named = joined(self.layers.iter(), |permissions| &permissions.additional_directories);
+        named.into_iter().map(PathBuf::from).collect()
     }
 
-    /// Variables for tools; a project cannot set any.
+    /// The models that may be chosen; none when nobody limits them.
+    #[must_use]
+    pub fn available_models(&self) -> Option<Vec<String>> {
+        let models = self.merged().value.get("availableModels")?.as_array()?.clone();
+        Some(models.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+    }
+
+    /// Variables for tools, the strongest layer's last.
     #[must_use]
     pub fn variables(&self) -> Vec<(String, String)> {
-        let own = self.layers.iter().filter(|layer| !layer.source.is_shared());
-        own.filter_map(|layer| layer.settings.env.clone()).flatten().collect()
+        self.layers.iter().filter_map(|layer| layer.settings.env.clone()).flatten().collect()
     }
 
-    /// What confines commands: all layers together, of which a project's can only tighten.
+    /// Variables that hold for this program as well, such as endpoints and credentials: a
+    /// repository sets them only when it is trusted.
+    #[must_use]
+    pub fn own_variables(&self) -> Vec<(String, String)> {
+        let may_steer = |layer: &&Layer| self.standing.loosens(layer.source);
+        let layers = self.layers.iter().filter(may_steer);
+        layers.filter_map(|layer| layer.settings.env.clone()).flatten().collect()
+    }
+
+    /// Hooks by layer, weakest first; none that are switched off.
+    #[must_use]
+    pub fn hooks(&self) -> Vec<(Source, BTreeMap<String, Value>)> {
+        let managed_only = self.administrators_say("allowManagedHooksOnly")
+            || self.strongest(|settings| settings.disable_all_hooks) == Some(true);
+        let all_off = self.administrators_say("disableAllHooks");
+        let holds = |layer: &&Layer| !all_off && (!managed_only || layer.source == Source::Managed);
+        let layers = self.layers.iter().filter(holds);
+        layers.filter_map(|layer| Some((layer.source, layer.settings.hooks.clone()?))).collect()
+    }
+
+    /// Days after which old sessions are removed; none when nobody can say: the user's file was not
+    /// read or could not be.
+    #[must_use]
+    pub fn cleanup_days(&self) -> Option<u32> {
+        if !self.sources.contains(&Source::User) || !self.errors.is_empty() {
+            return None;
+        }
+        Some(self.strongest(|settings| settings.cleanup_period_days).unwrap_or(USUAL_DAYS))
+    }
+
+    /// What confines commands: all layers together, of which a repository's can only tighten
+    /// unless it is trusted.
     ///
     /// # Errors
     /// When a layer's sandbox cannot be understood. Nothing may be run then.
     pub fn sandbox(&self) -> Result<SandboxSettings, SandboxSettingsError> {
         self.layers.iter().try_fold(SandboxSettings::default(), |all, layer| {
             let Some(own) = layer.settings.sandbox_settings()? else { return Ok(all) };
-            Ok(all.overlaid(if layer.source.is_shared() { own.tightening() } else { own }))
+            let believed = self.standing.loosens(layer.source);
+            Ok(all.overlaid(if believed { own } else { own.tightening() }))
         })
     }
 
-    /// The layers and errors as `get_settings` tells them.
-    #[must_use]
-    pub fn describe(&self) -> Value {
-        let sources: Vec<Value> = self
-            .layers
-            .iter()
-            .map(|layer| json!({"source": format!("{:?}", layer.source).to_lowercase(), "settings": layer.settings}))
-            .collect();
-        let errors: Vec<String> = self.errors.iter().map(ToString::to_string).collect();
-        json!({"sources": sources, "errors": errors})
+    /// Whether the machine's administrators have switched something on.
+    fn administrators_say(&self, key: &str) -> bool {
+        let managed = self.layers.iter().filter(|layer| layer.source == Source::Managed);
+        managed.into_iter().any(|layer| layer.in_effect.get(key) == Some(&Value::Bool(true)))
     }
 }
 
-/// Reads what `--settings` was given: a JSON object or the path of a file.
-///
-/// # Errors
-/// When the file cannot be read or the text is not settings.
-pub fn read_argument(text: &str) -> Result<Settings, SettingsError> {
-    if text.trim_start().starts_with('{') {
-        return parse(text, "--settings");
+/// How long old sessions are kept when nobody says.
+const USUAL_DAYS: u32 = 30;
+
+fn asks_for_sandbox(settings: &Map<String, Value>) -> bool {
+    let section = settings.get("sandbox").and_then(Value::as_object);
+    section.and_then(|section| section.get("enabled")) == Some(&Value::Bool(true))
+}
+
+/// The lists of all layers, each text once.
+fn joined<'a>(
+    layers: impl Iterator<Item = &'a Layer>,
+    pick: impl Fn(&'a PermissionSettings) -> &'a Vec<String>,
+) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    let permissions = layers.filter_map(|layer| layer.settings.permissions.as_ref());
+    for text in permissions.flat_map(pick) {
+        if !texts.contains(text) {
+            texts.push(text.clone());
+        }
     }
-    let path = Path::new(text);
-    read_file(path)?.ok_or_else(|| SettingsError::Unreadable {
-        path: path.to_path_buf(),
-        source: std::io::ErrorKind::NotFound.into(),
-    })
+    texts
 }
 
 /// How much a mode leaves to be asked or refused.
@@ -280,48 +358,4 @@ const fn strictness(mode: PermissionMode) -> u8 {
         PermissionMode::DontAsk => 4,
         PermissionMode::Plan => 5,
     }
-}
-
-fn read_file(path: &Path) -> Result<Option<Settings>, SettingsError> {
-    let unreadable = |source| SettingsError::Unreadable { path: path.to_path_buf(), source };
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error)),
-        Ok(metadata) if !metadata.is_file() => {
-            return Err(unreadable(std::io::Error::other("it is not a regular file")));
-        }
-        Ok(metadata) if metadata.len() > LARGEST_SETTINGS => {
-            return Err(SettingsError::TooLarge { path: path.to_path_buf() });
-        }
-        Ok(_) => {}
-    }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    // Some editors begin a file with a mark and leave an empty one behind.
-    let text = text.trim_start_matches('\u{feff}');
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    parse(text, &path.display().to_string()).map(Some)
-}
-
-fn parse(text: &str, origin: &str) -> Result<Settings, SettingsError> {
-    serde_json::from_str(text).map_err(|source| {
-        let protection = salvage(text).map(Box::new);
-        SettingsError::Invalid { origin: origin.to_owned(), source, protection }
-    })
-}
-
-/// Reads the rules that refuse and ask out of settings that are wrong elsewhere.
-fn salvage(text: &str) -> Option<Settings> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let rules = |name: &str| -> Vec<String> {
-        let list = value.pointer(&format!("/permissions/{name}")).and_then(Value::as_array);
-        list.into_iter().flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
-    };
-    let (deny, ask) = (rules("deny"), rules("ask"));
-    if deny.is_empty() && ask.is_empty() {
-        return None;
-    }
-    let permissions = PermissionSettings { deny, ask, ..Default::default() };
-    Some(Settings { permissions: Some(permissions), ..Settings::default() })
 }

@@ -1,7 +1,26 @@
-//! Settings in layers: where each value comes from and which one holds.
+//! Settings in layers: where each value comes from, which one holds, and what a repository may do.
+
+mod source;
+
+mod keys;
+mod read;
+mod spots;
 
 mod layers;
+mod merge;
+mod standing;
+mod trust;
+mod variables;
+mod watch;
+
+mod describe;
 mod persist;
 
-pub use layers::{Layer, Layers, Places, SettingsError, Source, read_argument};
-pub use persist::{PersistError, persist};
+pub use layers::{Layer, Layers};
+pub use merge::{Merged, Origin};
+pub use persist::{PersistError, change_key, persist};
+pub use read::{SettingsError, read_argument};
+pub use source::{Places, Source};
+pub use spots::Spot;
+pub use standing::{LeftOut, Standing, Wants};
+pub use trust::{FingerprintError, LedgerError, Trust, TrustError, TrustState, TrustedDirectory};

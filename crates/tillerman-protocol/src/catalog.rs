@@ -63,6 +63,17 @@ impl Catalog {
         self.aliases.iter().find(|(alias, _)| alias == name).map_or(name, |(_, id)| id)
     }
 
+    /// Whether a list of models includes one. Entries are ids, beginnings of ids up to a dash, and
+    /// aliases.
+    #[must_use]
+    pub fn includes(&self, list: &[String], model: &str) -> bool {
+        let model = self.resolve(model);
+        list.iter().map(|entry| self.resolve(entry)).any(|entry| {
+            let rest = model.strip_prefix(entry);
+            rest.is_some_and(|rest| rest.is_empty() || (rest.starts_with('-') && !entry.is_empty()))
+        })
+    }
+
     /// What is known about a model: the longest matching prefix wins.
     #[must_use]
     pub fn profile(&self, model: &str) -> Option<&ModelProfile> {

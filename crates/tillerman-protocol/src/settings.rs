@@ -40,9 +40,48 @@ pub struct Settings {
     /// Turns all hooks off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disable_all_hooks: Option<bool>,
+    /// Models to try when the model fails, in order; a text counts as a list of one.
+    #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub fallback_model: Vec<String>,
+    /// The models that may be chosen; nothing said means all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available_models: Option<Vec<String>>,
+    /// How hard the model should try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort_level: Option<String>,
+    /// Whether commits name the agent as a co-author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include_co_authored_by: Option<bool>,
+    /// Instruction files that are not read, as patterns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claude_md_excludes: Vec<String>,
+    /// Which MCP servers may be used.
+    #[serde(flatten)]
+    pub mcp: McpSettings,
     /// Everything else, as it came.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// Which MCP servers may be used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct McpSettings {
+    /// Approves every server of the project's `.mcp.json`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enable_all_project_mcp_servers: Option<bool>,
+    /// Servers of the project's `.mcp.json` that are approved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enabled_mcpjson_servers: Vec<String>,
+    /// Servers of the project's `.mcp.json` that are refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disabled_mcpjson_servers: Vec<String>,
+    /// The only servers that may be used, as entries with a name, command or address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_mcp_servers: Option<Vec<Value>>,
+    /// Servers that may not be used, as entries with a name, command or address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied_mcp_servers: Vec<Value>,
 }
 
 /// Permission rules, mode and directories.
@@ -94,4 +133,20 @@ fn texts<'de, D: Deserializer<'de>>(
         }
     };
     values.into_iter().map(text).collect::<Result<_, _>>().map(Some)
+}
+
+/// Reads a text as a list of one.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(Vec::new()),
+        Value::String(text) => Ok(vec![text]),
+        Value::Array(items) => {
+            let text = |item: Value| match item {
+                Value::String(text) => Ok(text),
+                other => Err(D::Error::custom(format!("{other} is not a text"))),
+            };
+            items.into_iter().map(text).collect()
+        }
+        other => Err(D::Error::custom(format!("{other} is neither a text nor a list of texts"))),
+    }
 }

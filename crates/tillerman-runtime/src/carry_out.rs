@@ -44,6 +44,7 @@ impl SessionTask {
             Effect::Sync(sync) => self.sync(sync).await,
             Effect::Checkpoint { messages } => self.take_checkpoint(messages).await,
             Effect::CallModel { response, request } => {
+                self.refresh_settings().await;
                 self.work.stream(response, Arc::clone(&self.ports.model), *request);
             }
             Effect::CancelModel { response } => self.work.abort(&Name::Model(response)),

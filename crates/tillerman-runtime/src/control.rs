@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tillerman_engine::{Activity, AskId, Input, PermissionAnswer};
 use tillerman_protocol::control::{
-    ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest,
+    ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest, SettingsRequest,
 };
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::model::Thinking;
@@ -17,7 +17,7 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 13] = [
+const NOT_YET: [&str; 11] = [
     "mcp_reconnect",
     "mcp_toggle",
     "mcp_set_servers",
@@ -26,8 +26,6 @@ const NOT_YET: [&str; 13] = [
     "seed_read_state",
     "reload_plugins",
     "reload_skills",
-    "apply_flag_settings",
-    "update_settings",
     "generate_session_title",
     "get_task_output",
     "background_tasks",
@@ -63,7 +61,13 @@ impl SessionTask {
             ControlBody::McpStatus => Ok(json!({"mcpServers": self.facing.mcp_servers})),
             ControlBody::GetContextUsage => Ok(context_usage::describe(&self.engine)),
             ControlBody::StopTask { task_id } => return self.stop_task(id, task_id).await,
-            ControlBody::GetSettings => Ok(self.facing.settings.clone()),
+            ControlBody::GetSettings => Ok(self.describe_settings()),
+            ControlBody::Settings(SettingsRequest::ApplyFlagSettings { settings }) => {
+                self.apply_flag_settings(&settings).await
+            }
+            ControlBody::Settings(SettingsRequest::UpdateSettings { source, settings }) => {
+                self.update_settings(&source, &settings).await
+            }
             ControlBody::CancelAsyncMessage { message_uuid } => self.withdraw(&message_uuid).await,
             ControlBody::RewindFiles { user_message_id, dry_run } => {
                 self.rewind_files(user_message_id, dry_run).await
@@ -135,6 +139,9 @@ impl SessionTask {
     async fn set_model(&mut self, model: Option<String>) -> Answer {
         let catalog = &self.engine.config().catalog;
         let model = model.filter(|name| name != "default");
+        if let Some(name) = &model {
+            self.check_model(name)?;
+        }
         let model = model.map(|name| catalog.resolve(&name).to_owned());
         self.feed(Input::ModelChosen(model)).await;
         Ok(json!({"model": self.engine.model()}))

@@ -11,6 +11,7 @@ mod bypass;
 mod carry_out;
 mod checkpoints;
 mod control;
+mod live_settings;
 mod malformed;
 
 mod work;

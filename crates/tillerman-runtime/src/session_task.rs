@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tillerman_engine::{CallId, IdSource, Input, Prompt, Session, TaskStart};
 use tillerman_policy::Policy;
-use tillerman_ports::{BackgroundTask, Bounds, Tool};
+use tillerman_ports::{BackgroundTask, Bounds, LiveSettings, Tool};
 use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{RequestId, TaskId};
@@ -115,7 +115,7 @@ pub(crate) struct Facing {
     pub(crate) mirror: bool,
     pub(crate) may_bypass: bool,
     pub(crate) greeting: serde_json::Map<String, serde_json::Value>,
-    pub(crate) settings: serde_json::Value,
+    pub(crate) settings: Box<dyn LiveSettings>,
     pub(crate) prompt: SystemPrompt,
     pub(crate) secrets: Secrets,
     pub(crate) mcp_servers: Vec<serde_json::Value>,
@@ -168,7 +168,11 @@ impl SessionTask {
 
     async fn hear_frame(&mut self, frame: Frame) {
         match frame {
-            Frame::User(frame) => self.feed(Input::Prompted(prompt_of(*frame))).await,
+            Frame::User(frame) => {
+                self.refresh_settings().await;
+                self.feed(Input::Prompted(prompt_of(*frame))).await;
+                self.tell_about_settings().await;
+            }
             Frame::ControlRequest(request) => self.answer_control(*request).await,
             Frame::ControlResponse(response) => self.take_answer(*response).await,
             Frame::Unknown(frame) => self.hear_malformed(&frame).await,

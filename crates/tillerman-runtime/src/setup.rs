@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tillerman_engine::{Restored, SessionConfig};
 use tillerman_policy::Policy;
-use tillerman_ports::{Checkpoints, Clock, Model, PermissionKeeper, Tool, Transcript};
+use tillerman_ports::{
+    Checkpoints, Clock, LiveSettings, Model, PermissionKeeper, Tool, Transcript,
+};
 use tillerman_protocol::model::SystemBlock;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
@@ -78,8 +80,8 @@ pub struct SessionSetup {
     pub mirror: bool,
     /// What `initialize` is answered with, beside what changes while running.
     pub greeting: Map<String, Value>,
-    /// What `get_settings` is answered with.
-    pub settings: Value,
+    /// The settings, watched while the session runs; a plain value is never different.
+    pub settings: Box<dyn LiveSettings>,
     /// What `mcp_status` lists.
     pub mcp_servers: Vec<Value>,
     /// Credentials that must not reach a transcript, a frame or a model.

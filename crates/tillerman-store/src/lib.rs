@@ -16,6 +16,7 @@ mod line;
 mod names;
 
 mod fork;
+mod sweep;
 
 mod checkpoint;
 
@@ -24,4 +25,5 @@ pub use fork::fork;
 pub use load::{Loaded, Repairs, ResumeAt, SkipReason, SkippedLine};
 pub use names::{project_name, subagents_dir, tool_results_dir};
 pub use sessions::{OpenError, SessionFile, SessionFiles};
+pub use sweep::{Swept, sweep, sweep_is_due};
 pub use transcript::{FileTranscript, NoTranscript};

@@ -27,6 +27,10 @@ mod secrets;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod tool_output;
+#[cfg(test)]
+mod trust;

@@ -37,17 +37,53 @@ fn a_broken_file_is_reported_and_the_others_hold() {
 }
 
 #[test]
-fn what_a_broken_file_refuses_stays_refused() {
+fn a_broken_list_of_refusals_refuses_everything() {
+    let table = [
+        (r#"{"permissions": {"deny": ["Read(./.env)", 7]}}"#, vec!["Read(./.env)", "*"]),
+        (r#"{"permissions": {"deny": "Read(./.env)"}}"#, vec!["*"]),
+        (r#"{"permissions": {"deny": {"Read": true}}}"#, vec!["*"]),
+    ];
+    for (text, expected) in table {
+        let desk = Desk::new();
+        desk.put(Source::User, &json!({"permissions": {"allow": ["Bash"]}}));
+        desk.write(Source::Local, text);
+        let layers = desk.load();
+        assert_eq!(layers.deny(), expected, "{text}");
+        let [error] = layers.errors() else { panic!("{text}: {:?}", layers.errors()) };
+        assert_eq!(error.key(), "permissions.deny");
+        assert!(error.to_string().contains("EVERY TOOL CALL IS REFUSED"), "{error}");
+        assert!(error.to_string().contains("settings.local.json"), "{error}");
+    }
     let desk = Desk::new();
-    let permissions = json!({"deny": ["Read(./.env)", 7], "ask": ["Bash(git push:*)"],
-        "allow": ["Bash"], "defaultMode": "delegate"});
-    desk.put(Source::Local, &json!({"permissions": permissions, "model": "m"}));
+    desk.write(Source::User, r#"{"permissions": {"ask": [{}], "deny": ["WebFetch"]}}"#);
+    assert_eq!(
+        (desk.load().ask(), desk.load().deny()),
+        (vec!["*".into()], vec!["WebFetch".into()])
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_named_with_its_place_and_the_rest_holds() {
+    let desk = Desk::new();
+    let text = "{\n  \"model\": \"m\",\n  \"permissions\": {\"deny\": [\"Bash\"],\n    \"allow\": [\"Read\", 7],\n    \
+                \"defaultMode\": \"delegate\"},\n  \"disableAllHooks\": \"yes\", \"new\": 1\n}";
+    desk.write(Source::User, text);
     let layers = desk.load();
-    assert_eq!(layers.errors().len(), 1);
-    assert_eq!(layers.deny(), ["Read(./.env)"]);
-    assert_eq!(layers.ask(), ["Bash(git push:*)"]);
-    assert!(layers.allow().is_empty());
-    assert_eq!(model(&layers), None);
+    assert_eq!(model(&layers).as_deref(), Some("m"));
+    assert_eq!((layers.deny(), layers.allow()), (vec!["Bash".into()], vec!["Read".into()]));
+    assert_eq!(layers.default_mode(), None);
+    let told: Vec<(&str, usize, usize)> = layers
+        .errors()
+        .iter()
+        .map(|error| (error.key(), error.spot().unwrap().line, error.spot().unwrap().column))
+        .collect();
+    let expected = [
+        ("disableAllHooks", 6, 22),
+        ("permissions.allow.1", 4, 23),
+        ("permissions.defaultMode", 5, 20),
+    ];
+    assert_eq!(told, expected);
+    assert!(layers.errors()[0].to_string().contains("line 6 column 22"), "{}", layers.errors()[0]);
 }
 
 #[test]

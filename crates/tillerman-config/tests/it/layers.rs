@@ -15,7 +15,10 @@ fn without_files_nothing_is_set() {
     assert_eq!(layers.strongest(|settings| settings.model.clone()), None);
     assert_eq!(layers.default_mode(), None);
     assert!(layers.allow().is_empty() && layers.deny().is_empty() && layers.ask().is_empty());
-    assert_eq!(layers.describe(), json!({"sources": [], "errors": []}));
+    let nothing =
+        json!({"effective": {}, "provenance": {}, "sources": [], "errors": [], "leftOut": []});
+    assert_eq!(layers.describe(), nothing);
+    assert_eq!(layers.notice(), None);
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn only_the_wanted_sources_are_read() {
 }
 
 #[test]
-fn rules_of_all_layers_add_up_but_a_project_approves_nothing() {
+fn rules_of_all_layers_add_up_but_a_repository_approves_nothing() {
     let desk = Desk::new();
     let rules = |name: &str| {
         json!({"permissions": {"allow": [format!("Bash({name}:*)")],
@@ -65,7 +68,7 @@ fn rules_of_all_layers_add_up_but_a_project_approves_nothing() {
     desk.put(Source::Local, &rules("local"));
     let mut layers = desk.load();
     layers.push_flag(serde_json::from_value(rules("flag")).unwrap());
-    assert_eq!(layers.allow(), ["Bash(user:*)", "Bash(local:*)", "Bash(flag:*)"]);
+    assert_eq!(layers.allow(), ["Bash(user:*)", "Bash(flag:*)"]);
     assert_eq!(layers.deny(), ["Read(user)", "Read(project)", "Read(local)", "Read(flag)"]);
     assert_eq!(layers.ask(), ["Edit(user)", "Edit(project)", "Edit(local)", "Edit(flag)"]);
 }
@@ -96,20 +99,25 @@ fn a_project_makes_the_mode_stricter_or_leaves_it() {
         desk.put(Source::Project, &mode(project));
         assert_eq!(desk.load().default_mode(), expected, "{user:?} {project}");
     }
-    // What lies beside it and is the user's own outranks both.
+    // Trust lets it be looser, and never gives up every question.
     let desk = Desk::new();
     desk.put(Source::Project, &mode("plan"));
     desk.put(Source::Local, &mode("acceptEdits"));
-    assert_eq!(desk.load().default_mode(), Some(AcceptEdits));
-    desk.put(Source::Local, &mode("auto"));
-    assert_eq!(desk.load().default_mode(), Some(Plan));
+    assert_eq!(desk.session(&ALL).default_mode(), Some(Plan));
+    desk.trust();
+    assert_eq!(desk.session(&[]).default_mode(), Some(AcceptEdits));
+    for name in ["auto", "bypassPermissions"] {
+        desk.put(Source::Local, &mode(name));
+        desk.trust();
+        assert_eq!(desk.session(&ALL).default_mode(), Some(Plan), "{name}");
+    }
     let mut layers = desk.load();
     layers.push_flag(serde_json::from_value(mode("bypassPermissions")).unwrap());
     assert_eq!(layers.default_mode(), Some(BypassPermissions));
 }
 
 #[test]
-fn a_project_adds_neither_directories_nor_variables() {
+fn a_repository_adds_neither_directories_nor_variables() {
     let desk = Desk::new();
     let settings = |name: &str| {
         json!({"permissions": {"additionalDirectories": [format!("/{name}")]},
@@ -119,12 +127,15 @@ fn a_project_adds_neither_directories_nor_variables() {
     desk.put(Source::Project, &settings("project"));
     desk.put(Source::Local, &settings("local"));
     let layers = desk.load();
-    assert_eq!(layers.directories(), [PathBuf::from("/user"), PathBuf::from("/local")]);
+    assert_eq!(layers.directories(), [PathBuf::from("/user")]);
+    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(layers.variables(), [variable("USER", "1"), variable("WHO", "user")]);
+    desk.trust();
+    let layers = desk.session(&[]);
+    assert_eq!(layers.directories(), ["/user", "/project", "/local"].map(PathBuf::from));
     let variables = layers.variables();
     let last = variables.iter().rev().find(|(name, _)| name == "WHO").unwrap();
     assert_eq!(last.1, "local", "the last one set holds");
-    assert!(variables.contains(&("USER".to_owned(), "1".to_owned())));
-    assert!(!variables.iter().any(|(name, _)| name == "PROJECT"));
 }
 
 #[test]
@@ -153,5 +164,9 @@ fn the_description_names_sources_and_keeps_unknown_keys() {
     assert_eq!(sources[1]["source"], "project");
     assert_eq!(sources[1]["settings"]["permissions"]["later"], 1);
     assert_eq!(described["errors"].as_array().unwrap().len(), 1);
-    assert!(described["errors"][0].as_str().unwrap().contains("settings.local.json"));
+    let error = &described["errors"][0];
+    assert!(error["file"].as_str().unwrap().ends_with("settings.local.json"));
+    assert_eq!((&error["path"], &error["line"]), (&json!(""), &json!(1)));
+    assert_eq!(described["effective"]["model"], "m");
+    assert_eq!(described["provenance"]["permissions"]["source"], "project");
 }

@@ -10,4 +10,14 @@ mod broken;
 #[cfg(test)]
 mod layers;
 #[cfg(test)]
+mod managed;
+#[cfg(test)]
+mod merging;
+#[cfg(test)]
 mod persist;
+#[cfg(test)]
+mod reload;
+#[cfg(test)]
+mod repository;
+#[cfg(test)]
+mod trusting;

@@ -1,6 +1,7 @@
 //! Settings files.
 
 use serde_json::json;
+use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::settings::Settings;
 
@@ -50,4 +51,31 @@ fn what_has_the_wrong_shape_is_an_error() {
     ] {
         assert!(serde_json::from_value::<Settings>(line.clone()).is_err(), "{line}");
     }
+}
+
+#[test]
+fn servers_and_models_have_their_own_keys() {
+    let settings: Settings = keeps(&json!({
+        "fallbackModel": ["a", "b"], "availableModels": ["opus"], "effortLevel": "high",
+        "enableAllProjectMcpServers": true, "enabledMcpjsonServers": ["notes"],
+        "disabledMcpjsonServers": ["mail"], "allowedMcpServers": [{"serverName": "notes"}],
+        "deniedMcpServers": [{"serverName": "mail"}], "later": 1}));
+    assert_eq!(settings.mcp.enable_all_project_mcp_servers, Some(true));
+    assert_eq!(settings.mcp.disabled_mcpjson_servers, ["mail"]);
+    assert_eq!(settings.extra.len(), 1, "{:?}", settings.extra);
+    becomes::<Settings>(&json!({"fallbackModel": "a"}), &json!({"fallbackModel": ["a"]}));
+    serde_json::from_value::<Settings>(json!({"fallbackModel": [1]})).unwrap_err();
+}
+
+#[test]
+fn a_list_of_models_has_ids_beginnings_and_aliases() {
+    let aliases = vec![("swift".to_owned(), "maker-swift-2".to_owned())];
+    let catalog = Catalog { models: Vec::new(), aliases };
+    let includes = |entry: &str, model: &str| catalog.includes(&[entry.to_owned()], model);
+    assert!(includes("swift", "maker-swift-2") && includes("maker-swift-2", "swift"));
+    assert!(
+        includes("maker-swift", "maker-swift-2") && includes("maker-swift-2", "maker-swift-2-x")
+    );
+    assert!(!includes("maker-swift-2", "maker-swift-20") && !includes("swift", "maker-slow-1"));
+    assert!(!includes("", "-x") && !catalog.includes(&[], "swift"));
 }

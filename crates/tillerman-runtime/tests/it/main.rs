@@ -32,6 +32,8 @@ mod hooks;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+mod live_settings;
+#[cfg(test)]
 mod malformed;
 #[cfg(test)]
 mod permissions;

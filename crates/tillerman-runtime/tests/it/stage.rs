@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tillerman_engine::{Echo, Limits, Origin, Restored, SessionConfig};
 use tillerman_policy::{Policy, Rule};
-use tillerman_ports::{Clock, PermissionKeeper, Tool};
+use tillerman_ports::{Clock, LiveSettings, PermissionKeeper, Tool};
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::{Frame, Init};
 use tillerman_protocol::model::Thinking;
@@ -70,7 +70,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
         secrets: Secrets::new([SECRET.to_owned()]),
         mirror: false,
         greeting: json!({"commands": [], "pid": 7}).as_object().unwrap().clone(),
-        settings: json!({"sources": [], "errors": []}),
+        settings: Box::new(json!({"sources": [], "errors": []})),
         mcp_servers: vec![json!({"name": "notes", "status": "failed"})],
         shutdown: CancellationToken::new(),
     };
@@ -141,6 +141,11 @@ impl Stage {
 
     pub(crate) fn deny(mut self, rule: &str) -> Self {
         self.setup.policy.deny.push(Rule::parse(rule).unwrap());
+        self
+    }
+
+    pub(crate) fn settings(mut self, settings: impl LiveSettings + 'static) -> Self {
+        self.setup.settings = Box::new(settings);
         self
     }
 

@@ -26,3 +26,5 @@ mod sample;
 mod size;
 #[cfg(test)]
 mod stand;
+#[cfg(test)]
+mod sweeping;
