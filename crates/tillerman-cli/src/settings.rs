@@ -14,6 +14,7 @@ use crate::environment::Environment;
 use crate::failure::StartFailure;
 
 const MOST_FALLBACKS: usize = 3;
+const MOST_REMEMBERED: usize = 64;
 
 /// Where the settings of this process lie.
 pub(crate) fn places(environment: &Environment, cwd: &Path, managed: Option<&PathBuf>) -> Places {
@@ -126,6 +127,10 @@ impl SettingsDesk {
         );
         for notice in notices {
             if !self.told.contains(&notice) {
+                // Whoever keeps changing a file hears of old mistakes again, and fills no memory.
+                if self.told.len() == MOST_REMEMBERED {
+                    self.told.remove(0);
+                }
                 tracing::warn!("{}", notice.text);
                 self.untold.push(notice.clone());
                 self.told.push(notice);
