@@ -3,6 +3,7 @@
 use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
+use crate::mcp_command::McpCommand;
 use crate::permissions::PermissionsCommand;
 
 const ABOUT: &str = "Tillerman runs agents: it talks to a model, runs the tools the model asks for, \
@@ -65,6 +66,9 @@ pub(crate) enum Command {
     /// What the agent may do, explained
     #[command(subcommand)]
     Permissions(PermissionsCommand),
+    /// MCP servers: add, list, get, remove; or serve the built-in tools
+    #[command(subcommand)]
+    Mcp(McpCommand),
 }
 
 /// How a conversation comes in and goes out.
@@ -236,10 +240,10 @@ pub(crate) struct ExtensionArguments {
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
     /// MCP servers: files or JSON
-    #[arg(long, value_name = "FILE-OR-JSON", num_args = 1.., hide = true)]
+    #[arg(long, value_name = "FILE-OR-JSON", num_args = 1..)]
     pub(crate) mcp_config: Vec<String>,
     /// Use no other MCP servers than those of --mcp-config
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub(crate) strict_mcp_config: bool,
     /// A plugin's directory
     #[arg(long, value_name = "DIR", hide = true)]

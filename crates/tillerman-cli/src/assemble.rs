@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
 use tillerman_config::{Layers, Places, Source, read_argument};
 use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_models::openai::{ProviderKind, provider_for};
@@ -25,7 +24,7 @@ use crate::greeting::{catalog_with_overrides, greeting};
 use crate::keeper::SettingsKeeper;
 use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
-use crate::toolbox::tools;
+use crate::toolbox::{scratch_directory, tools};
 use crate::web_access::{SideDoor, web_config};
 use crate::{git, instructions, mcp, rewind, rules};
 
@@ -45,7 +44,6 @@ pub(crate) async fn assemble(
     let mode = permission_mode(arguments, environment, &layers)?;
     let directories = working_directories(arguments, &layers, &cwd)?;
     let prompt = system_prompt(arguments, &cwd, &directories)?;
-    let mcp_servers = mcp::servers(&arguments.extension.mcp_config)?;
     let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
     let policy = policy(arguments, environment, &layers, directories);
     let catalog = Arc::new(catalog_with_overrides(environment));
@@ -56,7 +54,9 @@ pub(crate) async fn assemble(
         has_credentials: credentials.anthropic.is_some(),
     };
     let web = web_config(environment, &catalog, &opened.id, &door);
-    let mut tools = tools(arguments, environment, &layers, &cwd, &policy, &opened, web);
+    let scratch = scratch_directory(&opened);
+    let servers = mcp::start(arguments, environment, &layers, &cwd, scratch.clone())?;
+    let mut tools = tools(arguments, environment, &layers, &cwd, &policy, scratch, web);
     if mode == PermissionMode::BypassPermissions {
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
@@ -67,7 +67,6 @@ pub(crate) async fn assemble(
         mode,
         prompt: &prompt,
         tools: &tools,
-        mcp: &mcp_servers,
         has_checkpoints: checkpoints.is_some(),
         key_source: credentials.source,
         model: &model_name,
@@ -93,7 +92,7 @@ pub(crate) async fn assemble(
         secrets: credentials.secrets(),
         mirror: arguments.format.copies.session_mirror,
         settings: layers.describe(),
-        mcp_servers: mcp_servers.iter().map(|server| json!(server)).collect(),
+        mcp: Some(Arc::new(servers)),
         shutdown,
     })
 }
@@ -102,7 +101,7 @@ fn places(environment: &Environment, cwd: &Path) -> Places {
     Places { config_dir: environment.config_dir(), cwd: cwd.to_path_buf() }
 }
 
-fn settings(
+pub(crate) fn settings(
     arguments: &Arguments,
     environment: &Environment,
     cwd: &Path,
@@ -139,7 +138,7 @@ fn settings(
     Ok(layers)
 }
 
-fn permission_mode(
+pub(crate) fn permission_mode(
     arguments: &Arguments,
     environment: &Environment,
     layers: &Layers,
@@ -158,7 +157,7 @@ fn permission_mode(
     Ok(mode)
 }
 
-fn working_directories(
+pub(crate) fn working_directories(
     arguments: &Arguments,
     layers: &Layers,
     cwd: &Path,
@@ -205,7 +204,7 @@ fn system_prompt(
     Ok(SystemPrompt { base, append, environment })
 }
 
-fn policy(
+pub(crate) fn policy(
     arguments: &Arguments,
     environment: &Environment,
     layers: &Layers,

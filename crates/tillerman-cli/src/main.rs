@@ -14,6 +14,9 @@ mod web_access;
 
 mod drive;
 
+mod mcp_command;
+mod mcp_serve;
+
 mod permission_cases;
 mod permissions;
 
@@ -68,6 +71,9 @@ fn main() -> ExitCode {
     if let Some(Command::Permissions(command)) = &arguments.command {
         return explain(command);
     }
+    if let Some(Command::Mcp(command)) = &arguments.command {
+        return told(mcp_command::run(command, &arguments));
+    }
     match start(&arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
@@ -92,7 +98,11 @@ fn keep_others_out() -> std::io::Result<()> {
 }
 
 fn explain(command: &permissions::PermissionsCommand) -> ExitCode {
-    match permissions::run(command) {
+    told(permissions::run(command))
+}
+
+fn told(outcome: Result<u8, StartFailure>) -> ExitCode {
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             drop(writeln!(std::io::stderr(), "{}", failure.message));

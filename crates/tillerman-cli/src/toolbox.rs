@@ -1,6 +1,6 @@
 //! The tools of a session: made for its directories, chosen by the command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,16 @@ use crate::engine_setup::has_approver;
 use crate::environment::Environment;
 use crate::opening::Opened;
 
+/// Where outputs go that are too large for a conversation.
+pub(crate) fn scratch_directory(opened: &Opened) -> PathBuf {
+    let transcript = opened.transcript.path();
+    if transcript.is_empty() {
+        std::env::temp_dir().join(format!("tillerman-{}", opened.id))
+    } else {
+        tillerman_store::tool_results_dir(Path::new(&transcript))
+    }
+}
+
 /// The tools that exist in this session.
 pub(crate) fn tools(
     arguments: &Arguments,
@@ -21,18 +31,12 @@ pub(crate) fn tools(
     layers: &Layers,
     cwd: &Path,
     policy: &Policy,
-    opened: &Opened,
+    scratch_directory: PathBuf,
     web: WebConfig,
 ) -> Vec<Arc<dyn Tool>> {
     let mut variables = environment.for_children();
     variables
         .extend(layers.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
-    let transcript = opened.transcript.path();
-    let scratch_directory = if transcript.is_empty() {
-        std::env::temp_dir().join(format!("tillerman-{}", opened.id))
-    } else {
-        tillerman_store::tool_results_dir(Path::new(&transcript))
-    };
     let millis = |name: &str, otherwise: Duration| environment.millis(name).unwrap_or(otherwise);
     let usual = ToolLimits::default();
     let config = ToolConfig {

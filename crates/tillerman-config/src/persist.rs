@@ -53,7 +53,7 @@ pub fn persist(places: &Places, update: &PermissionUpdate) -> Result<(), Persist
 }
 
 /// An agent can plant a link where a settings file belongs; nothing is written through one.
-fn refuse_links(path: &Path) -> Result<(), PersistError> {
+pub(crate) fn refuse_links(path: &Path) -> Result<(), PersistError> {
     for place in [Some(path), path.parent()].into_iter().flatten() {
         if std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_symlink()) {
             let reason = format!("{} is a link", place.display());
@@ -141,7 +141,7 @@ fn remove(list: &mut Vec<Value>, gone: &[String]) {
     list.retain(|value| !gone.iter().any(|text| value == text.as_str()));
 }
 
-fn read(path: &Path) -> Result<Map<String, Value>, PersistError> {
+pub(crate) fn read(path: &Path) -> Result<Map<String, Value>, PersistError> {
     match std::fs::read_to_string(path) {
         Ok(text) if text.trim().is_empty() => Ok(Map::new()),
         Ok(text) => serde_json::from_str(&text).map_err(|error| PersistError::Damaged {
@@ -154,7 +154,7 @@ fn read(path: &Path) -> Result<Map<String, Value>, PersistError> {
 }
 
 /// Replaces the file in one step, so that no reader ever sees half of it.
-fn write(path: &Path, settings: &Map<String, Value>) -> Result<(), PersistError> {
+pub(crate) fn write(path: &Path, settings: &Map<String, Value>) -> Result<(), PersistError> {
     let io = |source| PersistError::Io { path: path.to_path_buf(), source };
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory).map_err(io)?;

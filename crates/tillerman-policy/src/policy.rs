@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate, RuleBehavior};
 
 use crate::guard::Guard;
+use crate::path_pattern::Side;
 use crate::rule::Rule;
 
 /// The rules and directories of a session.
@@ -48,6 +49,13 @@ impl Policy {
             }
             PermissionUpdate::SetMode { .. } | PermissionUpdate::Other(_) => {}
         }
+    }
+
+    /// Whether a rule refuses every call of a tool, so that the model need not hear of it.
+    #[must_use]
+    pub fn removes(&self, tool: &str) -> bool {
+        let whole = self.deny.iter().filter(|rule| rule.content().is_none());
+        whole.into_iter().any(|rule| rule.is_about(tool, Side::Restrict))
     }
 
     fn rules_mut(&mut self, behavior: RuleBehavior) -> &mut Vec<Rule> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tillerman_engine::{Restored, SessionConfig};
 use tillerman_policy::Policy;
-use tillerman_ports::{Checkpoints, Clock, Model, PermissionKeeper, Tool, Transcript};
+use tillerman_ports::{Checkpoints, Clock, McpServers, Model, PermissionKeeper, Tool, Transcript};
 use tillerman_protocol::model::SystemBlock;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
@@ -80,8 +80,8 @@ pub struct SessionSetup {
     pub greeting: Map<String, Value>,
     /// What `get_settings` is answered with.
     pub settings: Value,
-    /// What `mcp_status` lists.
-    pub mcp_servers: Vec<Value>,
+    /// The MCP servers; nothing when there are none and never will be.
+    pub mcp: Option<Arc<dyn McpServers>>,
     /// Credentials that must not reach a transcript, a frame or a model.
     pub secrets: Secrets,
     /// Fires when the process is to end at once.

@@ -10,4 +10,6 @@ mod broken;
 #[cfg(test)]
 mod layers;
 #[cfg(test)]
+mod mcp_files;
+#[cfg(test)]
 mod persist;

@@ -5,6 +5,8 @@ mod model;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod servers;
+#[cfg(test)]
 mod shelf;
 #[cfg(test)]
 mod stage;
@@ -33,6 +35,8 @@ mod hooks;
 mod interrupts;
 #[cfg(test)]
 mod malformed;
+#[cfg(test)]
+mod mcp;
 #[cfg(test)]
 mod permissions;
 #[cfg(test)]
