@@ -181,7 +181,7 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
         mirror: false,
         greeting: Map::new(),
         settings: Box::new(Value::Null),
-        mcp_servers: Vec::new(),
+        mcp: None,
         secrets: Secrets::default(),
         shutdown: CancellationToken::new(),
     })

@@ -4,6 +4,7 @@ use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
 use crate::config_command::ConfigCommand;
+use crate::mcp_command::McpCommand;
 use crate::permissions::PermissionsCommand;
 use crate::trust_command::TrustArguments;
 
@@ -74,6 +75,9 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Let the settings of a repository take effect, after you looked at them
     Trust(TrustArguments),
+    /// MCP servers: add, list, get, remove; or serve the built-in tools
+    #[command(subcommand)]
+    Mcp(McpCommand),
 }
 
 /// How a conversation comes in and goes out.
@@ -261,10 +265,10 @@ pub(crate) struct ExtensionArguments {
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) managed_settings: Option<std::path::PathBuf>,
     /// MCP servers: files or JSON
-    #[arg(long, value_name = "FILE-OR-JSON", num_args = 1.., hide = true)]
+    #[arg(long, value_name = "FILE-OR-JSON", num_args = 1..)]
     pub(crate) mcp_config: Vec<String>,
     /// Use no other MCP servers than those of --mcp-config
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub(crate) strict_mcp_config: bool,
     /// A plugin's directory
     #[arg(long, value_name = "DIR", hide = true)]

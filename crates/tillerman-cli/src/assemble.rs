@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
 use tillerman_config::Layers;
 use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_models::openai::{ProviderKind, provider_for};
@@ -47,7 +46,6 @@ pub(crate) async fn assemble(
     let mode = permission_mode(arguments, environment, &layers)?;
     let directories = working_directories(arguments, &layers, &cwd)?;
     let prompt = system_prompt(arguments, &cwd, &directories)?;
-    let mcp_servers = mcp::servers(&arguments.extension.mcp_config)?;
     let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
     let policy = policy(arguments, environment, &layers, directories)?;
     let variables = toolbox::variables(arguments, environment, &layers);
@@ -60,8 +58,10 @@ pub(crate) async fn assemble(
         has_credentials: credentials.anthropic.is_some(),
     };
     let web = web_config(environment, &catalog, &opened.id, &door);
-    let outfit = toolbox::Outfit { variables, web, confiner };
-    let mut tools = toolbox::tools(arguments, environment, &cwd, &policy, &opened, outfit);
+    let scratch = toolbox::scratch_directory(&opened);
+    let servers = mcp::start(arguments, environment, &layers, &cwd, scratch.clone())?;
+    let outfit = toolbox::Outfit { variables, web, scratch, confiner };
+    let mut tools = toolbox::tools(arguments, environment, &cwd, &policy, outfit);
     if mode == PermissionMode::BypassPermissions {
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
@@ -72,7 +72,6 @@ pub(crate) async fn assemble(
         mode,
         prompt: &prompt,
         tools: &tools,
-        mcp: &mcp_servers,
         has_checkpoints: checkpoints.is_some(),
         key_source: credentials.source,
         model: &model_name,
@@ -101,12 +100,12 @@ pub(crate) async fn assemble(
         secrets: credentials.secrets(),
         mirror: arguments.format.copies.session_mirror,
         settings: Box::new(SettingsDesk::new(layers, places)),
-        mcp_servers: mcp_servers.iter().map(|server| json!(server)).collect(),
+        mcp: Some(Arc::new(servers)),
         shutdown,
     })
 }
 
-fn permission_mode(
+pub(crate) fn permission_mode(
     arguments: &Arguments,
     environment: &Environment,
     layers: &Layers,
@@ -131,7 +130,7 @@ fn permission_mode(
     Ok(mode)
 }
 
-fn working_directories(
+pub(crate) fn working_directories(
     arguments: &Arguments,
     layers: &Layers,
     cwd: &Path,
@@ -176,7 +175,7 @@ fn system_prompt(
     Ok(SystemPrompt { base, append, environment })
 }
 
-fn policy(
+pub(crate) fn policy(
     arguments: &Arguments,
     environment: &Environment,
     layers: &Layers,

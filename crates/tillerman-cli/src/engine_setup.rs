@@ -7,7 +7,7 @@ use serde_json::Map;
 use tillerman_engine::{COMMANDS, Echo, Limits, Origin, SessionConfig};
 use tillerman_ports::Tool;
 use tillerman_protocol::catalog::Catalog;
-use tillerman_protocol::frame::{Init, McpServerState};
+use tillerman_protocol::frame::Init;
 use tillerman_protocol::model::Thinking;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::ToolSpec;
@@ -29,7 +29,6 @@ pub(crate) struct Workplace<'a> {
     pub(crate) mode: PermissionMode,
     pub(crate) prompt: &'a SystemPrompt,
     pub(crate) tools: &'a [Arc<dyn Tool>],
-    pub(crate) mcp: &'a [McpServerState],
     pub(crate) has_checkpoints: bool,
     pub(crate) key_source: &'a str,
     pub(crate) model: &'a str,
@@ -101,7 +100,6 @@ fn init(workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
     Init {
         cwd: workplace.cwd.display().to_string(),
         tools: specs.iter().map(|spec| spec.name.clone()).collect(),
-        mcp_servers: workplace.mcp.to_vec(),
         slash_commands: COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect(),
         api_key_source: workplace.key_source.to_owned(),
         claude_code_version: PROTOCOL_LEVEL.to_owned(),

@@ -17,6 +17,8 @@ mod drive;
 
 mod config_command;
 mod doctor;
+mod mcp_command;
+mod mcp_serve;
 mod permission_cases;
 mod permissions;
 mod trust_command;
@@ -77,7 +79,7 @@ fn main() -> ExitCode {
     }
     log_to_stderr(arguments.format.debug.is_some());
     if let Some(command) = &arguments.command {
-        return explain(command);
+        return carry_out(command, &arguments);
     }
     match start(&arguments) {
         Ok(code) => ExitCode::from(code),
@@ -102,12 +104,13 @@ fn keep_others_out() -> std::io::Result<()> {
     Ok(())
 }
 
-fn explain(command: &Command) -> ExitCode {
+fn carry_out(command: &Command, arguments: &Arguments) -> ExitCode {
     let done = match command {
         Command::Permissions(command) => permissions::run(command),
         Command::Config(command) => config_command::run(command),
         Command::Trust(arguments) => trust_command::run(arguments),
         Command::Doctor => Ok(diagnose()),
+        Command::Mcp(command) => mcp_command::run(command, arguments),
     };
     match done {
         Ok(code) => ExitCode::from(code),

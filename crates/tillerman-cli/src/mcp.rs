@@ -1,31 +1,189 @@
-//! MCP servers of the command line: read and reported, not yet connected.
+//! MCP servers of a session: which ones there are, and the hub that owns them.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use tillerman_protocol::frame::McpServerState;
-use tillerman_protocol::mcp::McpConfig;
+use serde_json::Value;
+use tillerman_config::{FoundServer, Layers, McpPlaces, McpScope, Source, expand, find_servers};
+use tillerman_mcp::{ClientIdentity, HubConfig, Limits, McpHub, NamedServer, Patience};
+use tillerman_protocol::mcp::McpServerConfig;
 
+use crate::arguments::Arguments;
+use crate::environment::Environment;
 use crate::failure::StartFailure;
+use crate::toolbox;
 
-/// The servers that were asked for. This version cannot connect to any, and says so.
-pub(crate) fn servers(configs: &[String]) -> Result<Vec<McpServerState>, StartFailure> {
-    let mut servers = Vec::new();
-    for text in configs {
-        let config = read(text)?;
-        for name in config.mcp_servers.into_keys() {
-            tracing::warn!("the MCP server {name} was left out: this version connects to none");
-            servers.push(McpServerState { name, status: "failed".to_owned() });
+/// Roughly how many characters a token has.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// Starts to connect to every server of the session.
+pub(crate) fn start(
+    arguments: &Arguments,
+    environment: &Environment,
+    layers: &Layers,
+    cwd: &Path,
+    scratch_directory: PathBuf,
+) -> Result<McpHub, StartFailure> {
+    let servers = servers(arguments, environment, layers, cwd)?;
+    Ok(McpHub::start(hub_config(arguments, environment, layers, cwd, scratch_directory), servers))
+}
+
+/// The user's file of servers and where the project's is looked for.
+pub(crate) fn places(environment: &Environment, cwd: &Path) -> McpPlaces {
+    let beside_home = environment.get("HOME").map(PathBuf::from);
+    let user_file = match (environment.get("CLAUDE_CONFIG_DIR"), beside_home) {
+        (None, Some(home)) => home.join(".claude.json"),
+        _ => environment.config_dir().join(".claude.json"),
+    };
+    McpPlaces { user_file, cwd: cwd.to_path_buf() }
+}
+
+/// What a hub is told about this machine.
+pub(crate) fn hub_config(
+    arguments: &Arguments,
+    environment: &Environment,
+    layers: &Layers,
+    cwd: &Path,
+    scratch_directory: PathBuf,
+) -> HubConfig {
+    let usual = Limits::default();
+    let tokens: Option<usize> = environment.number("MAX_MCP_OUTPUT_TOKENS");
+    HubConfig {
+        environment: toolbox::variables(arguments, environment, layers),
+        cwd: cwd.to_path_buf(),
+        scratch_directory,
+        identity: identity(),
+        limits: Limits {
+            connect: environment.millis("MCP_TIMEOUT").unwrap_or(usual.connect),
+            call: environment.millis("MCP_TOOL_TIMEOUT").unwrap_or(usual.call),
+            output_chars: tokens
+                .map_or(usual.output_chars, |tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
+            ..usual
+        },
+    }
+}
+
+/// Who we are to servers and clients.
+pub(crate) fn identity() -> ClientIdentity {
+    ClientIdentity { name: "tillerman".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+/// Servers of files, expanded; what cannot be used is said on standard error.
+pub(crate) fn configured(
+    environment: &Environment,
+    layers: &Layers,
+    cwd: &Path,
+    scopes: &[McpScope],
+) -> Vec<NamedServer> {
+    let found = find_servers(&places(environment, cwd), scopes);
+    for problem in &found.problems {
+        tracing::warn!("{problem}");
+    }
+    let blocked = blocked(layers);
+    let is_blocked =
+        |server: &FoundServer| server.scope == McpScope::Project && blocked.contains(&server.name);
+    let usable = found.servers.into_iter().filter(|server| !is_blocked(server));
+    usable.map(|server| named(server, environment)).collect()
+}
+
+fn servers(
+    arguments: &Arguments,
+    environment: &Environment,
+    layers: &Layers,
+    cwd: &Path,
+) -> Result<Vec<NamedServer>, StartFailure> {
+    let flags = &arguments.extension;
+    let mut servers = BTreeMap::new();
+    if !flags.strict_mcp_config {
+        for server in configured(environment, layers, cwd, &scopes(arguments, layers)) {
+            servers.insert(server.name.clone(), server);
+        }
+    }
+    for text in &flags.mcp_config {
+        for (name, mut config) in read(text)? {
+            complain(&name, &expand(&mut config, &|name| environment.get(name)));
+            let server = NamedServer {
+                name: name.clone(),
+                config: McpServerConfig::from(config),
+                scope: "dynamic".to_owned(),
+                // The host asked for it by name, so that the first prompt counts on it.
+                patience: Patience::Required,
+            };
+            servers.insert(name, server);
+        }
+    }
+    let mut servers: Vec<NamedServer> = servers.into_values().collect();
+    if environment.get("MCP_CONNECTION_NONBLOCKING").is_some_and(|it| it == "0" || it == "false") {
+        for server in &mut servers {
+            server.patience = server.patience.max(Patience::Preferred);
         }
     }
     Ok(servers)
 }
 
-fn read(text: &str) -> Result<McpConfig, StartFailure> {
+/// Whose servers are used; a repository's only when it is trusted or the host named it.
+fn scopes(arguments: &Arguments, layers: &Layers) -> Vec<McpScope> {
+    let named = arguments.extension.setting_sources.as_deref();
+    let is_read = |source: Source| {
+        named.is_none_or(|list| {
+            list.split(',').any(|name| Source::parse(name.trim()) == Some(source))
+        })
+    };
+    let mut scopes = Vec::new();
+    if is_read(Source::Local) {
+        scopes.push(McpScope::Local);
+    }
+    if is_read(Source::Project) && layers.runs(Source::Project) {
+        scopes.push(McpScope::Project);
+    }
+    if is_read(Source::User) {
+        scopes.push(McpScope::User);
+    }
+    scopes
+}
+
+fn named(server: FoundServer, environment: &Environment) -> NamedServer {
+    let FoundServer { name, mut config, scope } = server;
+    // A repository must not be able to have our own credentials sent anywhere.
+    let may_see = |name: &str| scope != McpScope::Project || tillerman_policy::keep_variable(name);
+    let lookup = |name: &str| environment.get(name).filter(|_| may_see(name));
+    complain(&name, &expand(&mut config, &lookup));
+    let is_preferred = config.get("alwaysLoad") == Some(&Value::Bool(true));
+    NamedServer {
+        name,
+        config: McpServerConfig::from(config),
+        scope: scope.as_str().to_owned(),
+        patience: if is_preferred { Patience::Preferred } else { Patience::None },
+    }
+}
+
+fn complain(server: &str, missing: &[String]) {
+    for name in missing {
+        tracing::warn!("the MCP server {server} uses ${{{name}}}, which is not set");
+    }
+}
+
+/// Servers of a project that settings forbid.
+fn blocked(layers: &Layers) -> Vec<String> {
+    let merged = layers.merged().value;
+    let listed = merged.get("disabledMcpjsonServers").and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The servers of one `--mcp-config`: a JSON object or a file that holds one.
+fn read(text: &str) -> Result<Vec<(String, Value)>, StartFailure> {
     let invalid = |why: String| StartFailure::usage(format!("--mcp-config {text}: {why}"));
     let json = if text.trim_start().starts_with('{') {
         text.to_owned()
     } else {
         std::fs::read_to_string(Path::new(text)).map_err(|error| invalid(error.to_string()))?
     };
-    serde_json::from_str(&json).map_err(|error| invalid(error.to_string()))
+    let config: Value = serde_json::from_str(&json).map_err(|error| invalid(error.to_string()))?;
+    match config.get("mcpServers") {
+        Some(Value::Object(servers)) => {
+            Ok(servers.iter().map(|(name, config)| (name.clone(), config.clone())).collect())
+        }
+        Some(_) => Err(invalid("`mcpServers` is not an object".to_owned())),
+        None => Ok(Vec::new()),
+    }
 }

@@ -1,7 +1,7 @@
 //! The tools of a session: made for its directories, chosen by the command line.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub(crate) struct Outfit {
     pub(crate) variables: Vec<(OsString, OsString)>,
     /// How they reach the web.
     pub(crate) web: WebConfig,
+    /// Where large outputs go.
+    pub(crate) scratch: PathBuf,
     /// What confines them.
     pub(crate) confiner: Option<Arc<dyn Confiner>>,
 }
@@ -42,27 +44,30 @@ pub(crate) fn variables(
     variables
 }
 
+/// Where outputs go that are too large for a conversation.
+pub(crate) fn scratch_directory(opened: &Opened) -> PathBuf {
+    let transcript = opened.transcript.path();
+    if transcript.is_empty() {
+        std::env::temp_dir().join(format!("tillerman-{}", opened.id))
+    } else {
+        tillerman_store::tool_results_dir(Path::new(&transcript))
+    }
+}
+
 /// The tools that exist in this session.
 pub(crate) fn tools(
     arguments: &Arguments,
     environment: &Environment,
     cwd: &Path,
     policy: &Policy,
-    opened: &Opened,
     outfit: Outfit,
 ) -> Vec<Arc<dyn Tool>> {
-    let transcript = opened.transcript.path();
-    let scratch_directory = if transcript.is_empty() {
-        std::env::temp_dir().join(format!("tillerman-{}", opened.id))
-    } else {
-        tillerman_store::tool_results_dir(Path::new(&transcript))
-    };
     let millis = |name: &str, otherwise: Duration| environment.millis(name).unwrap_or(otherwise);
     let usual = ToolLimits::default();
     let config = ToolConfig {
         cwd: cwd.to_path_buf(),
         working_directories: policy.directories.clone(),
-        scratch_directory,
+        scratch_directory: outfit.scratch,
         environment: outfit.variables,
         shell: environment
             .get("CLAUDE_CODE_SHELL")

@@ -14,9 +14,15 @@ mod variables;
 mod watch;
 
 mod describe;
+mod expand;
+mod mcp_files;
 mod persist;
 
+pub use expand::expand;
 pub use layers::{Layer, Layers};
+pub use mcp_files::{
+    FoundServer, FoundServers, McpPlaces, McpScope, add_server, find_servers, remove_server,
+};
 pub use merge::{Merged, Origin};
 pub use persist::{PersistError, change_key, persist};
 pub use read::{SettingsError, read_argument};

@@ -133,7 +133,7 @@ fn not_remembered(path: &Path, source: TrustError) -> PersistError {
 }
 
 /// An agent can plant a link where a settings file belongs; nothing is written through one.
-fn refuse_links(path: &Path) -> Result<(), PersistError> {
+pub(crate) fn refuse_links(path: &Path) -> Result<(), PersistError> {
     for place in [Some(path), path.parent()].into_iter().flatten() {
         if std::fs::symlink_metadata(place).is_ok_and(|metadata| metadata.is_symlink()) {
             let reason = format!("{} is a link", place.display());
@@ -221,7 +221,7 @@ fn remove(list: &mut Vec<Value>, gone: &[String]) {
     list.retain(|value| !gone.iter().any(|text| value == text.as_str()));
 }
 
-fn read(path: &Path) -> Result<Option<String>, PersistError> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, PersistError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -229,7 +229,7 @@ fn read(path: &Path) -> Result<Option<String>, PersistError> {
     }
 }
 
-fn parse(path: &Path, text: Option<&str>) -> Result<Map<String, Value>, PersistError> {
+pub(crate) fn parse(path: &Path, text: Option<&str>) -> Result<Map<String, Value>, PersistError> {
     match text {
         Some(text) if !text.trim().is_empty() => serde_json::from_str(text).map_err(|error| {
             PersistError::Damaged { path: path.to_path_buf(), reason: error.to_string() }
@@ -239,7 +239,7 @@ fn parse(path: &Path, text: Option<&str>) -> Result<Map<String, Value>, PersistE
 }
 
 /// Replaces the file in one step, so that no reader ever sees half of it; the result is the text.
-fn write(path: &Path, settings: &Map<String, Value>) -> Result<String, PersistError> {
+pub(crate) fn write(path: &Path, settings: &Map<String, Value>) -> Result<String, PersistError> {
     let io = |source| PersistError::Io { path: path.to_path_buf(), source };
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory).map_err(io)?;

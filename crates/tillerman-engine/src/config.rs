@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::Catalog;
-use tillerman_protocol::frame::Init;
+use tillerman_protocol::frame::{Init, McpServerState};
 use tillerman_protocol::hook::HookEvent;
 use tillerman_protocol::model::{SystemBlock, Thinking};
 use tillerman_protocol::permission::PermissionMode;
@@ -52,6 +52,24 @@ pub struct SessionConfig {
     pub hooked: Vec<HookEvent>,
     /// Whether the files are checkpointed before each prompt is worked on.
     pub checkpoints: bool,
+}
+
+/// Commands of MCP servers are told from others by how their names begin.
+const SERVER_COMMAND: &str = "mcp__";
+
+impl SessionConfig {
+    /// Offers other tools from the next request on.
+    pub(crate) fn offer(&mut self, tools: Arc<[ToolSpec]>) {
+        self.init.tools = tools.iter().map(|spec| spec.name.clone()).collect();
+        self.tools = tools;
+    }
+
+    /// Shows other MCP servers, and their commands in place of those they had.
+    pub(crate) fn show_servers(&mut self, servers: Vec<McpServerState>, commands: Vec<String>) {
+        self.init.mcp_servers = servers;
+        self.init.slash_commands.retain(|name| !name.starts_with(SERVER_COMMAND));
+        self.init.slash_commands.extend(commands);
+    }
 }
 
 /// What a session must not exceed.

@@ -1,12 +1,15 @@
 //! Everything a session hears.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use tillerman_protocol::content::Content;
+use tillerman_protocol::frame::McpServerState;
 use tillerman_protocol::hook::HookEvent;
 use tillerman_protocol::model::{ModelEvent, SystemBlock, Thinking};
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate};
 use tillerman_protocol::task::{TaskEnd, TaskKind};
-use tillerman_protocol::tool::ToolOutcome;
+use tillerman_protocol::tool::{ToolOutcome, ToolSpec};
 use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
@@ -80,6 +83,15 @@ pub enum Input {
     SystemChosen(Vec<SystemBlock>),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
+    /// Other tools are offered from the next request on.
+    ToolsChanged(Arc<[ToolSpec]>),
+    /// MCP servers came, went or changed.
+    ServersChanged {
+        /// All servers and their state.
+        servers: Vec<McpServerState>,
+        /// The commands they offer.
+        commands: Vec<String>,
+    },
     /// No further prompts or answers will come.
     InputClosed,
     /// The process is about to end; no result is wanted.

@@ -155,6 +155,10 @@ impl Session {
             Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
             Input::SystemChosen(system) => self.config.system = system,
             Input::HooksRegistered(events) => self.config.hooked = events,
+            Input::ToolsChanged(tools) => self.config.offer(tools),
+            Input::ServersChanged { servers, commands } => {
+                self.config.show_servers(servers, commands);
+            }
             Input::InputClosed => self.close_input(),
             Input::ShutDown => self.shut_down(),
         }

@@ -6,6 +6,7 @@ use tillerman_protocol::permission::{PermissionMode, PermissionUpdate, RuleBehav
 use tillerman_protocol::sandbox::SandboxSettings;
 
 use crate::guard::Guard;
+use crate::path_pattern::Side;
 use crate::rule::Rule;
 
 /// The rules and directories of a session.
@@ -51,6 +52,13 @@ impl Policy {
             }
             PermissionUpdate::SetMode { .. } | PermissionUpdate::Other(_) => {}
         }
+    }
+
+    /// Whether a rule refuses every call of a tool, so that the model need not hear of it.
+    #[must_use]
+    pub fn removes(&self, tool: &str) -> bool {
+        let whole = self.deny.iter().filter(|rule| rule.content().is_none());
+        whole.into_iter().any(|rule| rule.is_about(tool, Side::Restrict))
     }
 
     fn rules_mut(&mut self, behavior: RuleBehavior) -> &mut Vec<Rule> {

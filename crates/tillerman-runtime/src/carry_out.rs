@@ -148,7 +148,7 @@ impl SessionTask {
         self.show(Frame::System(Box::new(frame))).await;
     }
 
-    async fn send_request(
+    pub(crate) async fn send_request(
         &mut self,
         request_id: tillerman_protocol::RequestId,
         request: ControlBody,
@@ -235,7 +235,8 @@ impl SessionTask {
             Standing::HookAsked => Before::HookAsked,
             Standing::Approved => Before::Approved,
         };
-        let only_looks = spec.access == Access::ReadOnly;
+        // What an MCP server says about its own tools approves nothing.
+        let only_looks = spec.access == Access::ReadOnly && !name.starts_with("mcp__");
         let facts = Facts { tool: name, input, only_looks, disk: &RealDisk };
         let ruling = self.policy.judge(&facts, self.engine.mode(), before);
         match ruling.verdict {

@@ -17,12 +17,7 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 11] = [
-    "mcp_reconnect",
-    "mcp_toggle",
-    "mcp_set_servers",
-    "mcp_call",
-    "mcp_read_resource",
+const NOT_YET: [&str; 6] = [
     "seed_read_state",
     "reload_plugins",
     "reload_skills",
@@ -42,7 +37,7 @@ impl SessionTask {
             ControlBody::Interrupt => {
                 let still_queued = json!({"still_queued": self.engine.queued()});
                 self.respond(id, Ok(still_queued)).await;
-                return self.feed(Input::Interrupted).await;
+                return self.interrupt().await;
             }
             ControlBody::EndSession => {
                 self.respond(id, Ok(json!({}))).await;
@@ -58,7 +53,8 @@ impl SessionTask {
                 self.feed(Input::ThinkingChosen(thinking)).await;
                 Ok(json!({}))
             }
-            ControlBody::McpStatus => Ok(json!({"mcpServers": self.facing.mcp_servers})),
+            ControlBody::McpStatus => Ok(self.mcp_status()),
+            ControlBody::Mcp(request) => return self.carry_out_mcp(id, request),
             ControlBody::GetContextUsage => Ok(context_usage::describe(&self.engine)),
             ControlBody::StopTask { task_id } => return self.stop_task(id, task_id).await,
             ControlBody::GetSettings => Ok(self.describe_settings()),
@@ -79,6 +75,7 @@ impl SessionTask {
 
     async fn initialize(&mut self, id: RequestId, hello: InitializeRequest) {
         self.choose_system(&hello).await;
+        self.add_in_process(hello.sdk_mcp_servers.as_deref().unwrap_or_default());
         let registered = self.hooks.register(&hello.hooks.unwrap_or_default());
         for (key, text) in registered.complaints {
             tracing::warn!("{text}");
@@ -188,6 +185,7 @@ impl SessionTask {
         match self.questions.take(&id) {
             Some(Question::Permission(ask)) => self.permission_answered(ask, response).await,
             Some(Question::Hook) => self.hook_answered(&id, response).await,
+            Some(Question::Mcp) => self.mcp_answered(&id, response),
             None => tracing::debug!("an answer to an unknown request was ignored"),
         }
     }

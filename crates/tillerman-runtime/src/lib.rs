@@ -13,11 +13,13 @@ mod checkpoints;
 mod control;
 mod live_settings;
 mod malformed;
+mod mcp;
 
 mod work;
 
 mod facts;
 mod hook_desk;
+mod mcp_desk;
 mod questions;
 mod redact;
 mod task_desk;
@@ -25,6 +27,7 @@ mod task_desk;
 mod context_usage;
 
 pub use facts::RealDisk;
+pub use mcp_desk::BorrowedServers;
 pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
 pub use setup::{Ports, SessionSetup, SystemPrompt};

@@ -10,6 +10,7 @@ use tillerman_protocol::RequestId;
 pub(crate) enum Question {
     Permission(AskId),
     Hook,
+    Mcp,
 }
 
 /// The open requests.

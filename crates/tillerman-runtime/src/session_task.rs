@@ -12,6 +12,7 @@ use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
 
 use crate::hook_desk::HookDesk;
+use crate::mcp_desk::McpDesk;
 use crate::questions::Questions;
 use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
@@ -49,6 +50,7 @@ pub async fn run(
     out: mpsc::Sender<Frame>,
 ) -> SessionEnd {
     let mut task = SessionTask::new(setup, out);
+    task.start_mcp();
     let mut open = true;
     while !task.ended {
         let event = tokio::select! {
@@ -66,6 +68,7 @@ pub async fn run(
         }
     }
     task.work.wind_down().await;
+    task.end_mcp().await;
     SessionEnd {
         last_result_failed: task.engine.last_result_failed(),
         storage_failure: task.storage_failure,
@@ -99,6 +102,7 @@ pub(crate) struct SessionTask {
     /// Why the newest checkpoint failed, which is said once.
     pub(crate) checkpoint_complaint: Option<String>,
     pub(crate) ended: bool,
+    pub(crate) mcp: McpDesk,
 }
 
 /// What an allowed call is run with.
@@ -118,7 +122,6 @@ pub(crate) struct Facing {
     pub(crate) settings: Box<dyn LiveSettings>,
     pub(crate) prompt: SystemPrompt,
     pub(crate) secrets: Secrets,
-    pub(crate) mcp_servers: Vec<serde_json::Value>,
     pub(crate) shutdown: tokio_util::sync::CancellationToken,
 }
 
@@ -142,7 +145,6 @@ impl SessionTask {
                 settings: setup.settings,
                 prompt: setup.prompt,
                 secrets: setup.secrets,
-                mcp_servers: setup.mcp_servers,
                 shutdown: setup.shutdown,
             },
             pending: VecDeque::new(),
@@ -152,6 +154,7 @@ impl SessionTask {
             storage_failure: None,
             checkpoint_complaint: None,
             ended: false,
+            mcp: McpDesk::new(setup.mcp),
             ports: setup.ports,
             engine: Session::new(setup.engine, setup.restored),
         }
@@ -160,7 +163,7 @@ impl SessionTask {
     async fn hear(&mut self, message: Inbound) {
         match message {
             Inbound::Frame(frame) => self.hear_frame(*frame).await,
-            Inbound::Interrupt => self.feed(Input::Interrupted).await,
+            Inbound::Interrupt => self.interrupt().await,
             Inbound::Closed => self.close().await,
             Inbound::ShutDown => self.feed(Input::ShutDown).await,
         }
@@ -168,16 +171,19 @@ impl SessionTask {
 
     async fn hear_frame(&mut self, frame: Frame) {
         match frame {
-            Frame::User(frame) => {
-                self.refresh_settings().await;
-                self.feed(Input::Prompted(prompt_of(*frame))).await;
-                self.tell_about_settings().await;
-            }
+            Frame::User(frame) => self.take_prompt(prompt_of(*frame)).await,
             Frame::ControlRequest(request) => self.answer_control(*request).await,
             Frame::ControlResponse(response) => self.take_answer(*response).await,
             Frame::Unknown(frame) => self.hear_malformed(&frame).await,
             _ => {}
         }
+    }
+
+    /// Has the engine hear a prompt, under the settings as they are now.
+    pub(crate) async fn hear_prompt(&mut self, prompt: Prompt) {
+        self.refresh_settings().await;
+        self.feed(Input::Prompted(prompt)).await;
+        self.tell_about_settings().await;
     }
 
     async fn take_report(&mut self, report: Report) {
@@ -198,6 +204,7 @@ impl SessionTask {
             }
             Report::HookTimedOut(request) => self.hook_timed_out(request).await,
             Report::TaskLeft(task) => self.take_task(task).await,
+            Report::Mcp(report) => self.take_mcp_report(*report).await,
         }
     }
 
@@ -213,7 +220,16 @@ impl SessionTask {
         self.feed(Input::TaskStarted(Box::new(start))).await;
     }
 
+    /// No further frames will come: prompts that still wait are taken up first.
     pub(crate) async fn close(&mut self) {
+        self.mcp_host_gone();
+        if self.hold_close() {
+            return;
+        }
+        self.close_now().await;
+    }
+
+    pub(crate) async fn close_now(&mut self) {
         for given_up in self.hooks.give_up() {
             for request in given_up.requests {
                 self.work.abort(&Name::HookTimer(request.clone()));

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tillerman_engine::{Restored, SessionConfig};
 use tillerman_policy::Policy;
 use tillerman_ports::{
-    Checkpoints, Clock, LiveSettings, Model, PermissionKeeper, Tool, Transcript,
+    Checkpoints, Clock, LiveSettings, McpServers, Model, PermissionKeeper, Tool, Transcript,
 };
 use tillerman_protocol::model::SystemBlock;
 use tillerman_protocol::transcript::Entry;
@@ -82,8 +82,8 @@ pub struct SessionSetup {
     pub greeting: Map<String, Value>,
     /// The settings, watched while the session runs; a plain value is never different.
     pub settings: Box<dyn LiveSettings>,
-    /// What `mcp_status` lists.
-    pub mcp_servers: Vec<Value>,
+    /// The MCP servers; nothing when there are none and never will be.
+    pub mcp: Option<Arc<dyn McpServers>>,
     /// Credentials that must not reach a transcript, a frame or a model.
     pub secrets: Secrets,
     /// Fires when the process is to end at once.

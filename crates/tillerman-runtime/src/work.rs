@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp_desk::{McpReport, McpWork};
 use crate::task_desk::Desk;
 
 const REPORTS_IN_FLIGHT: usize = 256;
@@ -30,6 +31,7 @@ pub(crate) enum Report {
     Engine(Box<Input>),
     HookTimedOut(RequestId),
     TaskLeft(BackgroundTask),
+    Mcp(Box<McpReport>),
 }
 
 /// Names a piece of work.
@@ -40,6 +42,7 @@ pub(crate) enum Name {
     Timer(TimerId),
     HookTimer(RequestId),
     Task(TaskId),
+    Mcp(McpWork),
 }
 
 /// Everything a session has under way.
@@ -130,6 +133,20 @@ impl Work {
                 Some(Report::Engine(Box::new(Input::ToolEnded { call, outcome })))
             }),
         );
+    }
+
+    /// Something that MCP servers are waited for.
+    pub(crate) fn mcp(
+        &mut self,
+        name: McpWork,
+        waiting: impl Future<Output = McpReport> + Send + 'static,
+    ) {
+        self.spawn(Name::Mcp(name), waiting.map(|report| Some(Report::Mcp(Box::new(report)))));
+    }
+
+    /// Where reports are sent from outside.
+    pub(crate) fn reporter(&self) -> mpsc::Sender<Report> {
+        self.reporter.clone()
     }
 
     /// Where tools leave work behind.
@@ -232,6 +249,7 @@ fn crashed(name: Name) -> Report {
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),
+        Name::Mcp(work) => Report::Mcp(Box::new(McpReport::Crashed(work))),
         Name::Task(task) => {
             let summary = "The task crashed.".to_owned();
             let end = TaskEnd { status: TaskStatus::Failed, summary };

@@ -13,6 +13,8 @@ mod harness;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod model_faults;
 #[cfg(test)]
 mod persistence;

@@ -12,6 +12,8 @@ mod layers;
 #[cfg(test)]
 mod managed;
 #[cfg(test)]
+mod mcp_files;
+#[cfg(test)]
 mod merging;
 #[cfg(test)]
 mod persist;

@@ -5,6 +5,8 @@ mod model;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod servers;
+#[cfg(test)]
 mod shelf;
 #[cfg(test)]
 mod stage;
@@ -35,6 +37,8 @@ mod interrupts;
 mod live_settings;
 #[cfg(test)]
 mod malformed;
+#[cfg(test)]
+mod mcp;
 #[cfg(test)]
 mod permissions;
 #[cfg(test)]

@@ -71,7 +71,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
         mirror: false,
         greeting: json!({"commands": [], "pid": 7}).as_object().unwrap().clone(),
         settings: Box::new(json!({"sources": [], "errors": []})),
-        mcp_servers: vec![json!({"name": "notes", "status": "failed"})],
+        mcp: None,
         shutdown: CancellationToken::new(),
     };
     Stage { setup, model, shelf, room: 64 }

@@ -19,6 +19,7 @@ pub(super) const USUAL_MODEL: &str = "model-a";
 #[derive(Debug, Default)]
 pub(super) struct Renderer {
     last_request: Option<Vec<Said>>,
+    last_tools: Option<Vec<String>>,
 }
 
 impl Renderer {
@@ -109,6 +110,13 @@ impl Renderer {
                 Some(added) => format!(" + {}", message(added)),
                 None => format!(" anew: {}", message(&said)),
             },
+        };
+        let tools: Vec<String> = request.tools.iter().map(|tool| tool.name.clone()).collect();
+        let had = self.last_tools.replace(tools.clone());
+        // Tools go without saying until they change.
+        let added = match had {
+            Some(had) if had != tools => format!(" tools={}{added}", tools.join(",")),
+            _ => added,
         };
         if request.model == USUAL_MODEL { added } else { format!(" {}{added}", request.model) }
     }

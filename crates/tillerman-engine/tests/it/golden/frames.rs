@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tillerman_protocol::frame::{
-    AssistantFrame, AssistantMessage, Frame, ResultFrame, SystemDetail, UserFrame,
+    AssistantFrame, AssistantMessage, Frame, McpServerState, ResultFrame, SystemDetail, UserFrame,
 };
 use tillerman_protocol::stream::{Delta, StreamEvent};
 
@@ -56,7 +56,15 @@ fn system(detail: &SystemDetail) -> String {
             let model = &init.model;
             let model =
                 if model == USUAL_MODEL { String::new() } else { format!(" model={model}") };
-            format!("init{model}{mode}")
+            let list = |name: &str, items: Vec<String>| match items.as_slice() {
+                [] => String::new(),
+                items => format!(" {name}={}", items.join(",")),
+            };
+            let tools = list("tools", init.tools.clone());
+            let state = |server: &McpServerState| format!("{}:{}", server.name, server.status);
+            let servers = list("servers", init.mcp_servers.iter().map(state).collect());
+            let commands = list("commands", init.slash_commands.clone());
+            format!("init{model}{mode}{tools}{servers}{commands}")
         }
         SystemDetail::Status { status, permission_mode } => {
             let status = status.as_ref().map_or_else(String::new, |status| format!(" {status}"));

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tillerman_engine::{HookOutcome, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
 use tillerman_protocol::content::Content;
+use tillerman_protocol::frame::McpServerState;
 use tillerman_protocol::hook::{HookEvent, HookOutput};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
@@ -76,6 +77,13 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
             Input::ModeChosen(mode.unwrap_or_else(|| words.misread(&name)))
         }
         "set-hooks" => Input::HooksRegistered(hook_events(words)),
+        "set-tools" => {
+            Input::ToolsChanged(words.rest().iter().map(|name| super::setup::tool(name)).collect())
+        }
+        "set-servers" => Input::ServersChanged {
+            commands: words.option("command").into_iter().collect(),
+            servers: words.rest().iter().map(|server| server_state(server)).collect(),
+        },
         "close" => Input::InputClosed,
         "shutdown" => Input::ShutDown,
         other => words.misread(other),
@@ -86,6 +94,11 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
 pub(super) fn hook_events(words: &mut Words) -> Vec<HookEvent> {
     let event = |name: String| serde_json::from_value(Value::String(name)).expect("a hook event");
     words.rest().into_iter().map(event).collect()
+}
+
+fn server_state(text: &str) -> McpServerState {
+    let (name, status) = text.split_once(':').expect("a server and its state");
+    McpServerState { name: name.to_owned(), status: status.to_owned() }
 }
 
 fn prompt(words: &mut Words) -> Prompt {

@@ -65,7 +65,7 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
     words.end();
 }
 
-fn tool(name: &str) -> ToolSpec {
+pub(super) fn tool(name: &str) -> ToolSpec {
     let (name, access) = match name.strip_suffix(":ro") {
         Some(name) => (name, Access::ReadOnly),
         None => (name, Access::Mutating),

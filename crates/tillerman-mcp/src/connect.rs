@@ -1,0 +1,163 @@
+//! Connecting to one server: start it or reach it, shake hands, list what it offers.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::service::{ClientInitializeError, RunningService, ServiceExt as _};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tillerman_protocol::mcp::{McpServerConfig, RemoteMcpServer, StdioMcpServer, TaggedMcpServer};
+use tokio::sync::mpsc;
+
+use crate::board::{Board, Connected, LastWords, Order};
+use crate::config::NamedServer;
+use crate::handler::Handler;
+use crate::listing;
+use crate::transport::{EventStream, InProcess, StartChildError, Stdio, http};
+
+/// A connection that works.
+pub(crate) struct Connection {
+    pub(crate) running: RunningService<RoleClient, Handler>,
+    pub(crate) connected: Connected,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectError {
+    #[error("{0}")]
+    Start(#[from] StartChildError),
+    #[error("{0}")]
+    Client(#[from] http::ClientError),
+    #[error("{0}")]
+    EventStream(#[from] crate::transport::OpenStreamError),
+    #[error("{words}")]
+    Handshake { words: String },
+    #[error("it wants authorization ({words}); add a header with a token to its configuration")]
+    NeedsAuth { words: String },
+    #[error("it does not list its tools: {0}")]
+    Listing(#[from] listing::ListError),
+    #[error("it did not answer within {seconds} s")]
+    TooSlow { seconds: f64 },
+    #[error("this kind of server is not supported; use stdio, http or sse: {0}")]
+    Unsupported(String),
+    #[error("a host is needed for a server inside its process, and there is none")]
+    NoHost,
+}
+
+/// Connects to a server and lists what it offers. The caller sets the deadline.
+///
+/// # Cancel safety
+/// Dropping the future closes the connection and kills the child process.
+pub(crate) async fn connect(
+    server: &NamedServer,
+    board: &Arc<Board>,
+    orders: mpsc::WeakSender<Order>,
+) -> Result<Connection, ConnectError> {
+    let words = LastWords::default();
+    let handler = Handler::new(server.name.clone(), Arc::clone(board), orders);
+    let running = match &server.config {
+        McpServerConfig::Bare(child) | McpServerConfig::Tagged(TaggedMcpServer::Stdio(child)) => {
+            reach_child(child, board, handler, &words).await?
+        }
+        McpServerConfig::Tagged(TaggedMcpServer::Http(remote)) => {
+            reach_http(remote, handler, &words).await?
+        }
+        McpServerConfig::Tagged(TaggedMcpServer::Sse(remote)) => {
+            let transport = EventStream::open(remote, words.clone()).await?;
+            shaken(handler.serve(transport).await, &words)?
+        }
+        McpServerConfig::Tagged(TaggedMcpServer::Sdk { .. }) => {
+            let host = board.await_host().await.ok_or(ConnectError::NoHost)?;
+            let transport = InProcess::new(server.name.clone(), host, words.clone());
+            shaken(handler.serve(transport).await, &words)?
+        }
+        McpServerConfig::Tagged(TaggedMcpServer::Ws(_)) => {
+            return Err(ConnectError::Unsupported("WebSocket".to_owned()));
+        }
+        McpServerConfig::Other(value) => {
+            let kind =
+                value.get("type").map_or_else(|| "no command".to_owned(), ToString::to_string);
+            return Err(ConnectError::Unsupported(kind));
+        }
+    };
+    let peer = running.peer().clone();
+    let info = peer.peer_info();
+    let capabilities = info.as_ref().map(|info| info.capabilities.clone()).unwrap_or_default();
+    let listing = listing::list(&peer, &capabilities).await?;
+    let connected = Connected {
+        implementation: info.and_then(|info| info.server_info.clone()),
+        capabilities,
+        tools: listing.tools,
+        prompts: listing.prompts,
+        last_words: words,
+        peer,
+    };
+    Ok(Connection { running, connected })
+}
+
+async fn reach_child(
+    child: &StdioMcpServer,
+    board: &Board,
+    handler: Handler,
+    words: &LastWords,
+) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
+    let config = &board.config;
+    let transport = Stdio::start(child, &config.environment, &config.cwd, words.clone())?;
+    shaken(handler.serve(transport).await, words)
+}
+
+async fn reach_http(
+    remote: &RemoteMcpServer,
+    handler: Handler,
+    words: &LastWords,
+) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
+    let client = http::client(&remote.url).await?;
+    let config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
+        .custom_headers(http::headers(&remote.headers)?)
+        .max_sse_event_size(crate::transport::LONGEST_MESSAGE);
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    shaken(handler.serve(transport).await, words)
+}
+
+/// The connection, or why the handshake failed, in the words of whoever knows best.
+fn shaken(
+    outcome: Result<RunningService<RoleClient, Handler>, ClientInitializeError>,
+    words: &LastWords,
+) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
+    outcome.map_err(|error| {
+        if error.is_authorization_required() {
+            return ConnectError::NeedsAuth { words: "401".to_owned() };
+        }
+        let words = words.get().unwrap_or_else(|| match &error {
+            ClientInitializeError::TransportError { error, .. } => {
+                let text = chain(&*error.error);
+                let is_unreachable = text.contains("error sending request");
+                if is_unreachable { format!("it cannot be reached: {text}") } else { text }
+            }
+            ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),
+            ClientInitializeError::JsonRpcError(error) => format!("it refused: {}", error.message),
+            _ => "its answer to the handshake is not MCP".to_owned(),
+        });
+        ConnectError::Handshake { words }
+    })
+}
+
+/// An error with everything that caused it.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut texts = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        if !texts.iter().any(|known| known.contains(&text)) {
+            texts.push(text);
+        }
+        source = cause.source();
+    }
+    texts.join(": ")
+}
+
+/// An input or output failure of a transport.
+pub(crate) fn broken(why: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, why.into())
+}

@@ -1,0 +1,122 @@
+//! What a server may ask of us and tell us.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+    ProgressNotificationParam, ProtocolVersion, UrlElicitationCapability,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::Value;
+use tillerman_protocol::control::{ControlBody, PersonRequest};
+use tokio::sync::mpsc;
+
+use crate::board::{Board, Order};
+
+/// Our side of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Handler {
+    server: String,
+    board: Arc<Board>,
+    orders: mpsc::WeakSender<Order>,
+}
+
+impl Handler {
+    pub(crate) const fn new(
+        server: String,
+        board: Arc<Board>,
+        orders: mpsc::WeakSender<Order>,
+    ) -> Self {
+        Self { server, board, orders }
+    }
+
+    fn refresh(&self) {
+        if let Some(orders) = self.orders.upgrade() {
+            // When the queue is full, a refresh is among what waits in it.
+            drop(orders.try_send(Order::Refresh));
+        }
+    }
+
+    /// Has the host ask the person; without an answer nothing is agreed to.
+    async fn elicit(&self, request: ElicitRequestParams) -> ElicitResult {
+        let Some(host) = self.board.host() else {
+            return ElicitResult::new(ElicitationAction::Decline);
+        };
+        let answer = host.ask(ControlBody::Person(question(&self.server, &request))).await;
+        match answer {
+            Ok(answer) => result_of(&answer),
+            Err(failure) => {
+                tracing::warn!(
+                    "a question of the MCP server {} was declined: {failure}",
+                    self.server
+                );
+                ElicitResult::new(ElicitationAction::Decline)
+            }
+        }
+    }
+}
+
+fn question(server: &str, request: &ElicitRequestParams) -> PersonRequest {
+    let wire = serde_json::to_value(request).unwrap_or_default();
+    let text = |name: &str| wire.get(name).and_then(Value::as_str).map(str::to_owned);
+    PersonRequest::Elicitation {
+        mcp_server_name: server.to_owned(),
+        message: text("message").unwrap_or_default(),
+        mode: text("mode"),
+        url: text("url"),
+        elicitation_id: text("elicitationId"),
+        requested_schema: wire.get("requestedSchema").cloned(),
+        extra: serde_json::Map::new(),
+    }
+}
+
+fn result_of(answer: &Value) -> ElicitResult {
+    let action = match answer.get("action").and_then(Value::as_str) {
+        Some("accept") => ElicitationAction::Accept,
+        Some("cancel") => ElicitationAction::Cancel,
+        _ => ElicitationAction::Decline,
+    };
+    let mut result = ElicitResult::new(action);
+    result.content = answer.get("content").cloned();
+    result
+}
+
+impl ClientHandler for Handler {
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.elicit(request).await)
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.board.progressed(&self.server, params);
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.refresh();
+    }
+
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.refresh();
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let identity = &self.board.config.identity;
+        let implementation = Implementation::new(identity.name.clone(), identity.version.clone());
+        let elicitation = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::default())
+            .with_url(UrlElicitationCapability::default());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(elicitation);
+        ClientConfig::new(capabilities, implementation)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+}

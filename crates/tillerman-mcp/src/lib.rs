@@ -1,0 +1,33 @@
+//! MCP: a hub that owns all servers of a session, and the built-in tools as a server.
+//!
+//! A hub keeps one supervisor per server; each connects, lists what the server offers, connects
+//! again when the connection is lost, and shows its state on a board that everything else reads.
+//! Modules are listed in reading order.
+
+mod config;
+mod names;
+
+mod board;
+mod hub;
+mod requests;
+mod supervise;
+
+mod connect;
+mod handler;
+mod listing;
+
+mod transport;
+
+mod call;
+mod outcome;
+mod resources;
+mod schema;
+mod tool;
+
+mod prompts;
+
+mod serve;
+
+pub use config::{ClientIdentity, HubConfig, Limits, NamedServer, Patience};
+pub use hub::McpHub;
+pub use serve::{Admission, Admitted, ServeError, serve};

@@ -1,0 +1,25 @@
+//! Names of servers and tools as the model sees them.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// What the provider accepts as the name of a tool.
+const LONGEST_NAME: usize = 128;
+
+/// The part of a name that providers accept: anything but letters, digits, `_` and `-` becomes `_`.
+pub(crate) fn normalized(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.chars().map(plain).collect()
+}
+
+/// The name that the model uses for a server's tool, and hosts for a server's prompt.
+pub(crate) fn full_name(server: &str, own: &str) -> String {
+    let name = format!("mcp__{}__{}", normalized(server), normalized(own));
+    if name.len() <= LONGEST_NAME {
+        return name;
+    }
+    // Two long names may begin alike, so that the cut needs a mark of the rest.
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let mark = format!("_{:08x}", hasher.finish() & 0xffff_ffff);
+    format!("{}{mark}", &name[..LONGEST_NAME - mark.len()])
+}

@@ -1,0 +1,284 @@
+//! A session and its MCP servers: tools that come and go, prompts that wait for them, and messages
+//! of in-process servers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use serde_json::{Map, Value, json};
+use tillerman_engine::{Input, Prompt};
+use tillerman_ports::{CallProgress, HostFailure, McpRefusal, Tool};
+use tillerman_protocol::RequestId;
+use tillerman_protocol::content::Content;
+use tillerman_protocol::control::{ControlAnswer, ControlCancel, ControlResponse, McpRequest};
+use tillerman_protocol::frame::{Frame, McpServerState, ToolProgress};
+use tillerman_protocol::tool::ToolSpec;
+
+use crate::mcp_desk::{Gate, Held, Host, HostAsk, McpReport, McpWork};
+use crate::questions::Question;
+use crate::session_task::SessionTask;
+use crate::work::Name;
+
+/// How long servers get to end when the session does.
+const LEAVE: Duration = Duration::from_secs(4);
+/// Prompts that may wait for servers; with more, the session goes on without them.
+const HELD_AT_MOST: usize = 256;
+
+impl SessionTask {
+    /// Connects the session with its servers; the first prompt waits for those it needs.
+    pub(crate) fn start_mcp(&mut self) {
+        let Some(servers) = self.mcp.servers.clone() else { return };
+        servers.attach(Arc::new(Host::new(self.work.reporter())));
+        self.await_changes(0);
+        self.await_ready();
+    }
+
+    /// Ends the servers with the session.
+    pub(crate) async fn end_mcp(&mut self) {
+        let Some(servers) = self.mcp.servers.take() else { return };
+        if tokio::time::timeout(LEAVE, servers.shut_down()).await.is_err() {
+            tracing::warn!("an MCP server did not end in time and was killed");
+        }
+    }
+
+    pub(crate) fn add_in_process(&mut self, names: &[String]) {
+        if let Some(servers) = self.mcp.servers.clone().filter(|_| !names.is_empty()) {
+            servers.add_in_process(names);
+            self.await_ready();
+        }
+    }
+
+    pub(crate) fn mcp_status(&self) -> Value {
+        let status = self.mcp.servers.as_ref().map(|servers| servers.status());
+        json!({"mcpServers": status.unwrap_or_default()})
+    }
+
+    /// Requests about servers take their time; they are answered when they are done.
+    pub(crate) fn carry_out_mcp(&mut self, id: RequestId, request: McpRequest) {
+        let work = McpWork::Request(id.clone());
+        match &self.mcp.servers {
+            Some(servers) => {
+                let done = servers.carry_out(request);
+                self.work.mcp(work, done.map(move |answer| McpReport::Done(id, answer)));
+            }
+            None => {
+                let refusal = McpRefusal("This session has no MCP servers".to_owned());
+                let refused = McpReport::Done(id, Err(refusal));
+                self.work.mcp(work, std::future::ready(refused));
+            }
+        }
+    }
+
+    pub(crate) async fn take_mcp_report(&mut self, report: McpReport) {
+        match report {
+            McpReport::Ready => {
+                self.refresh_tools().await;
+                if matches!(self.mcp.gate, Gate::Connecting) {
+                    self.mcp.gate = Gate::Open;
+                }
+                self.take_held().await;
+            }
+            McpReport::Changed(number) => {
+                self.await_changes(number);
+                self.refresh_tools().await;
+            }
+            McpReport::Asked(ask) => self.ask_host(ask).await,
+            McpReport::GaveUp(key) => self.give_up(key).await,
+            McpReport::Progressed(progress) => self.show_progress(progress).await,
+            McpReport::Done(id, answer) => {
+                self.refresh_tools().await;
+                self.respond(id, answer.map_err(|refusal| (refusal.0, None))).await;
+            }
+            McpReport::Rendered(rendered) => self.take_rendered(rendered).await,
+            McpReport::Crashed(work) => self.mcp_crashed(work).await,
+        }
+    }
+
+    /// Takes a prompt, after those that wait already.
+    pub(crate) async fn take_prompt(&mut self, prompt: Prompt) {
+        // A change and the prompt after it may arrive in any order; the prompt sees the change.
+        self.refresh_tools().await;
+        self.mcp.held.push_back(Held::Prompt(prompt));
+        if self.mcp.held.len() > HELD_AT_MOST {
+            self.stop_waiting().await;
+        }
+        self.take_held().await;
+    }
+
+    /// Ends the round that is under way; prompts that wait for servers are part of it.
+    pub(crate) async fn interrupt(&mut self) {
+        self.stop_waiting().await;
+        self.take_held().await;
+        self.feed(Input::Interrupted).await;
+    }
+
+    /// Whether the end of the input has to wait for prompts that came before it.
+    pub(crate) fn hold_close(&mut self) -> bool {
+        let waits = !self.mcp.held.is_empty() || matches!(self.mcp.gate, Gate::Rendering(_));
+        if waits {
+            self.mcp.held.push_back(Held::Close);
+        }
+        waits
+    }
+
+    /// Nobody is left who could answer for in-process servers.
+    pub(crate) fn mcp_host_gone(&mut self) {
+        for request in self.mcp.host_gone() {
+            self.questions.take(&request);
+        }
+    }
+
+    pub(crate) fn mcp_answered(&mut self, id: &RequestId, response: ControlResponse) {
+        let answer = match response.response {
+            ControlAnswer::Success { response, .. } => Ok(response.unwrap_or_else(|| json!({}))),
+            ControlAnswer::Error { error, .. } => Err(HostFailure::Refused(error)),
+        };
+        if let Some(reply) = self.mcp.take_ask(id) {
+            // Whoever asked may have given up meanwhile.
+            drop(reply.send(answer));
+        }
+    }
+
+    fn await_changes(&mut self, since: u64) {
+        if let Some(servers) = &self.mcp.servers {
+            let changed = servers.changed(since);
+            self.work.mcp(McpWork::Changes, changed.map(McpReport::Changed));
+        }
+    }
+
+    fn await_ready(&mut self) {
+        if let Some(servers) = &self.mcp.servers {
+            if matches!(self.mcp.gate, Gate::Open) {
+                self.mcp.gate = Gate::Connecting;
+            }
+            self.work.abort(&Name::Mcp(McpWork::Ready));
+            self.work.mcp(McpWork::Ready, servers.ready().map(|()| McpReport::Ready));
+        }
+    }
+
+    /// Offers the model what servers have now.
+    async fn refresh_tools(&mut self) {
+        let Some(servers) = self.mcp.servers.clone() else { return };
+        let offered = servers.tools().into_iter().filter(|tool| {
+            let name = tool.spec().name;
+            !self.policy.removes(&name)
+        });
+        let tools: Vec<Arc<dyn Tool>> = self.ports.tools.iter().cloned().chain(offered).collect();
+        let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
+        let names = specs.iter().map(|spec| spec.name.clone());
+        self.tools = names.zip(tools).collect();
+        if *specs != *self.engine.config().tools {
+            self.feed(Input::ToolsChanged(specs.into())).await;
+        }
+        let state = |server: tillerman_protocol::mcp::McpServerStatus| McpServerState {
+            name: server.name,
+            status: server.status,
+        };
+        let states: Vec<McpServerState> = servers.status().into_iter().map(state).collect();
+        let commands: Vec<String> =
+            servers.prompts().into_iter().map(|prompt| prompt.command).collect();
+        let init = &self.engine.config().init;
+        let shown = init.slash_commands.iter().filter(|name| name.starts_with("mcp__"));
+        if init.mcp_servers != states || !shown.eq(&commands) {
+            self.feed(Input::ServersChanged { servers: states, commands }).await;
+        }
+    }
+
+    /// Takes up what waited, in order, until something has to be waited for again.
+    async fn take_held(&mut self) {
+        while matches!(self.mcp.gate, Gate::Open) {
+            match self.mcp.held.pop_front() {
+                None => return,
+                Some(Held::Close) => self.close_now().await,
+                Some(Held::Prompt(prompt)) => match self.mcp.command_of(&prompt) {
+                    Some((command, typed)) => self.render(prompt, command, typed),
+                    None => self.hear_prompt(prompt).await,
+                },
+            }
+        }
+    }
+
+    fn render(&mut self, prompt: Prompt, command: String, typed: String) {
+        if let Some(servers) = &self.mcp.servers {
+            let rendered = servers.render(command, typed);
+            self.mcp.gate = Gate::Rendering(Box::new(prompt));
+            self.work.mcp(McpWork::Render, rendered.map(McpReport::Rendered));
+        }
+    }
+
+    async fn take_rendered(&mut self, rendered: Result<Content, McpRefusal>) {
+        let gate = std::mem::replace(&mut self.mcp.gate, Gate::Open);
+        let Gate::Rendering(mut prompt) = gate else {
+            self.mcp.gate = gate;
+            return;
+        };
+        match rendered {
+            Ok(content) => prompt.content = content,
+            Err(refusal) => {
+                let text = format!("{refusal} The prompt was taken as it is.");
+                tracing::warn!("{text}");
+                self.notify("mcp_prompt_failed", &text).await;
+            }
+        }
+        self.hear_prompt(*prompt).await;
+        self.take_held().await;
+    }
+
+    /// Goes on with what there is.
+    async fn stop_waiting(&mut self) {
+        if self.mcp.held.is_empty() && !matches!(self.mcp.gate, Gate::Rendering(_)) {
+            return;
+        }
+        self.refresh_tools().await;
+        if let Gate::Rendering(prompt) = std::mem::replace(&mut self.mcp.gate, Gate::Open) {
+            self.work.abort(&Name::Mcp(McpWork::Render));
+            self.hear_prompt(*prompt).await;
+        }
+    }
+
+    async fn ask_host(&mut self, ask: HostAsk) {
+        let id: RequestId = self.ids.entry_id().as_str().into();
+        if self.mcp.put_ask(id.clone(), ask.key, ask.reply) {
+            self.questions.put(id.clone(), Question::Mcp);
+            self.send_request(id, ask.body).await;
+        }
+    }
+
+    async fn give_up(&mut self, key: u64) {
+        if let Some(request_id) = self.mcp.drop_ask(key) {
+            self.questions.take(&request_id);
+            self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
+        }
+    }
+
+    async fn show_progress(&mut self, progress: CallProgress) {
+        let mut extra = Map::new();
+        extra.insert("progress".to_owned(), json!(progress.progress));
+        extra.extend(progress.total.map(|total| ("total".to_owned(), json!(total))));
+        extra.extend(progress.message.map(|text| ("message".to_owned(), json!(text))));
+        let frame = ToolProgress {
+            tool_use_id: progress.tool_use_id,
+            tool_name: progress.tool_name,
+            parent_tool_use_id: None,
+            elapsed_time_seconds: progress.elapsed_seconds,
+            task_id: None,
+            uuid: self.ids.entry_id(),
+            session_id: self.engine.config().session_id.clone(),
+            extra,
+        };
+        self.show(Frame::ToolProgress(frame)).await;
+    }
+
+    /// A crash of a server's client must not leave prompts or requests waiting.
+    async fn mcp_crashed(&mut self, work: McpWork) {
+        let refusal = || McpRefusal("The MCP client crashed.".to_owned());
+        match work {
+            McpWork::Ready | McpWork::Changes => {
+                self.mcp.gate = Gate::Open;
+                self.take_held().await;
+            }
+            McpWork::Render => self.take_rendered(Err(refusal())).await,
+            McpWork::Request(id) => self.respond(id, Err((refusal().0, None))).await,
+        }
+    }
+}
