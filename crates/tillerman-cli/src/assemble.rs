@@ -25,9 +25,9 @@ use crate::greeting::{catalog_with_overrides, greeting};
 use crate::keeper::SettingsKeeper;
 use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
-use crate::toolbox::tools;
+use crate::toolbox::{tool_config, tools};
 use crate::web_access::{SideDoor, web_config};
-use crate::{git, instructions, mcp, rewind, rules};
+use crate::{agents, git, instructions, mcp, rewind, rules};
 
 const REHEARSAL: &str = "rehearsal";
 
@@ -56,7 +56,9 @@ pub(crate) async fn assemble(
         has_credentials: credentials.anthropic.is_some(),
     };
     let web = web_config(environment, &catalog, &opened.id, &door);
-    let mut tools = tools(arguments, environment, &layers, &cwd, &policy, &opened, web);
+    let config = tool_config(arguments, environment, &layers, &cwd, &policy, &opened, web);
+    let agents = agents::setup(arguments, environment, &policy, &config, &opened)?;
+    let mut tools = tools(arguments, &policy, config);
     if mode == PermissionMode::BypassPermissions {
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
@@ -95,6 +97,7 @@ pub(crate) async fn assemble(
         settings: layers.describe(),
         mcp_servers: mcp_servers.iter().map(|server| json!(server)).collect(),
         shutdown,
+        agents,
     })
 }
 
