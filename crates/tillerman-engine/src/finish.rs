@@ -7,6 +7,7 @@ use tillerman_protocol::model::{FailureKind, ModelFailure};
 use tillerman_protocol::transcript::Entry;
 
 use crate::effect::{Effect, Sync};
+use crate::ledger::Bill;
 use crate::round::{Ending, Round, Stage};
 use crate::session::Session;
 
@@ -61,6 +62,14 @@ impl Session {
     pub(crate) fn append_costs(&mut self) {
         let state = self.ledger.to_state(self.config.session_id.clone());
         self.append(Entry::CostState(Box::new(state)));
+    }
+
+    /// Another agent spent something. Outside a round nothing else would store it.
+    pub(crate) fn billed_elsewhere(&mut self, bill: &Bill) {
+        self.ledger.enter_bill(&self.config.catalog, bill);
+        if self.round.is_none() {
+            self.append_costs();
+        }
     }
 
     fn result(&mut self, round: Round, ending: Ending) -> ResultFrame {

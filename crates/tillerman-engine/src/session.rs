@@ -143,7 +143,7 @@ impl Session {
             Input::TaskEnded { task, end } => self.task_ended(&task, &end),
             Input::TaskBackgrounded { task, outcome } => self.task_backgrounded(&task, *outcome),
             Input::Reserved { response, grant } => self.reserved(response, grant),
-            Input::BilledElsewhere(bill) => self.ledger.enter_bill(&self.config.catalog, &bill),
+            Input::BilledElsewhere(bill) => self.billed_elsewhere(&bill),
             Input::TimerFired { timer } => {
                 if !self.linger_over(timer) {
                     self.timer_fired(timer);

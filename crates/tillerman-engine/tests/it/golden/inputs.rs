@@ -1,6 +1,6 @@
 //! From the `>` lines of a transcript to what a session hears.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tillerman_engine::{
     AgentTask, Bill, Grant, HookOutcome, Input, Judgement, PermissionAnswer, Place, Prompt,
     ResponseId, TaskStart,
@@ -165,7 +165,8 @@ fn outcome(words: &mut Words) -> ToolOutcome {
                 Some(blocks) => serde_json::from_value(blocks).expect("content blocks"),
                 None => Content::Text(words.text()),
             };
-            Ok(ToolOutput::new(content, None))
+            let left = words.option("left").map(|task| json!({"backgroundTaskId": task}));
+            Ok(ToolOutput::new(content, left))
         }
         "err" => Err(ToolFailure::new(words.text())),
         other => words.misread(other),
