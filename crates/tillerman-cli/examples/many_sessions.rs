@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use tillerman_engine::{Echo, Limits, Origin, Restored, SessionConfig};
+use tillerman_engine::{Books, Echo, Limits, Origin, Restored, SessionConfig};
 use tillerman_models::anthropic::{
     Anthropic, AnthropicConfig, CachePolicy, Credential, USER_AGENT,
 };
@@ -164,6 +164,8 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
             init: Init::default(),
             hooked: Vec::new(),
             checkpoints: false,
+            agent: None,
+            books: Books::Own,
         },
         restored: Restored::default(),
         copied: Vec::new(),
@@ -184,6 +186,7 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
         mcp: None,
         secrets: Secrets::default(),
         shutdown: CancellationToken::new(),
+        agents: None,
     })
 }
 

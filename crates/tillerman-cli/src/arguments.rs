@@ -273,9 +273,12 @@ pub(crate) struct ExtensionArguments {
     /// A plugin's directory
     #[arg(long, value_name = "DIR", hide = true)]
     pub(crate) plugin_dir: Vec<String>,
-    /// Subagents as JSON
-    #[arg(long, hide = true)]
+    /// Agents that the model can hand work to: JSON with a definition by name
+    #[arg(long, value_name = "JSON")]
     pub(crate) agents: Option<String>,
+    /// Work as this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
     /// Further switches that hosts pass and that change nothing here
     #[arg(long = "ide", hide = true, action = ArgAction::SetTrue)]
     pub(crate) ide: bool,

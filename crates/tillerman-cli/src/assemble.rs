@@ -26,7 +26,7 @@ use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
 use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
-use crate::{cleanup, confine, git, instructions, mcp, rewind, rules, toolbox};
+use crate::{agents, cleanup, confine, git, instructions, mcp, rewind, rules, toolbox};
 
 /// The name of the offline model.
 pub(crate) const REHEARSAL: &str = "rehearsal";
@@ -61,7 +61,9 @@ pub(crate) async fn assemble(
     let scratch = toolbox::scratch_directory(&opened);
     let servers = mcp::start(arguments, environment, &layers, &cwd, scratch.clone())?;
     let outfit = toolbox::Outfit { variables, web, scratch, confiner };
-    let mut tools = toolbox::tools(arguments, environment, &cwd, &policy, outfit);
+    let config = toolbox::tool_config(arguments, environment, &cwd, &policy, outfit);
+    let agents = agents::setup(arguments, environment, &policy, &config, &opened)?;
+    let mut tools = toolbox::tools(arguments, &policy, config);
     if mode == PermissionMode::BypassPermissions {
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
@@ -102,6 +104,7 @@ pub(crate) async fn assemble(
         settings: Box::new(SettingsDesk::new(layers, places)),
         mcp: Some(Arc::new(servers)),
         shutdown,
+        agents,
     })
 }
 

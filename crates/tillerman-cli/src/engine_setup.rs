@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Map;
-use tillerman_engine::{COMMANDS, Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{Books, COMMANDS, Echo, Limits, Origin, SessionConfig};
 use tillerman_ports::Tool;
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::frame::Init;
@@ -93,6 +93,8 @@ pub(crate) fn engine_config(
         },
         hooked: Vec::new(),
         checkpoints: workplace.has_checkpoints,
+        agent: None,
+        books: Books::Own,
     }
 }
 

@@ -3,6 +3,7 @@
 mod arguments;
 mod environment;
 
+mod agents;
 mod assemble;
 mod confine;
 mod engine_setup;
@@ -165,8 +166,8 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
         );
     }
     let extension = &arguments.extension;
-    if !extension.plugin_dir.is_empty() || extension.agents.is_some() {
-        tracing::warn!("plugins and --agents are not available in this version and were left out");
+    if !extension.plugin_dir.is_empty() {
+        tracing::warn!("plugins are not available in this version and were left out");
     }
     if arguments.model.task_budget.is_some() {
         tracing::warn!("--task-budget is not available in this version and was left out");

@@ -36,7 +36,8 @@ pub(crate) async fn serve(
     let confiner = confine::confiner(&policy, &variables, environment).await?;
     let web = WebConfig::default();
     let outfit = toolbox::Outfit { variables, web, scratch: scratch.clone(), confiner };
-    let mut tools = toolbox::tools(arguments, environment, cwd, &policy, outfit);
+    let config = toolbox::tool_config(arguments, environment, cwd, &policy, outfit);
+    let mut tools = toolbox::tools(arguments, &policy, config);
     tools.retain(|tool| !OF_SESSIONS.contains(&tool.spec().name.as_str()));
     let gate = Arc::new(Gate { policy, mode });
     let streams = (tokio::io::stdin(), tokio::io::stdout());

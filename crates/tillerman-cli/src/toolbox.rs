@@ -54,17 +54,17 @@ pub(crate) fn scratch_directory(opened: &Opened) -> PathBuf {
     }
 }
 
-/// The tools that exist in this session.
-pub(crate) fn tools(
+/// What the tools of this session, and of each of its agents, are made with.
+pub(crate) fn tool_config(
     arguments: &Arguments,
     environment: &Environment,
     cwd: &Path,
     policy: &Policy,
     outfit: Outfit,
-) -> Vec<Arc<dyn Tool>> {
+) -> ToolConfig {
     let millis = |name: &str, otherwise: Duration| environment.millis(name).unwrap_or(otherwise);
     let usual = ToolLimits::default();
-    let config = ToolConfig {
+    ToolConfig {
         cwd: cwd.to_path_buf(),
         working_directories: policy.directories.clone(),
         scratch_directory: outfit.scratch,
@@ -84,18 +84,27 @@ pub(crate) fn tools(
         audience: if has_approver(arguments) { Audience::Present } else { Audience::Absent },
         web: outfit.web,
         confiner: outfit.confiner,
-    };
+    }
+}
+
+/// The tools that exist in this session.
+pub(crate) fn tools(
+    arguments: &Arguments,
+    policy: &Policy,
+    config: ToolConfig,
+) -> Vec<Arc<dyn Tool>> {
+    let mut tools = session_tools(config);
+    tools.retain(|tool| exists(arguments, policy, &tool.spec().name));
+    tools
+}
+
+/// Whether the command line and the rules let a tool exist.
+pub(crate) fn exists(arguments: &Arguments, policy: &Policy, name: &str) -> bool {
     let wanted: Option<Vec<String>> = arguments.permission.tools.as_ref().and_then(|lists| {
         let names: Vec<String> = lists.iter().flat_map(|list| split_rules(list)).collect();
         (names != ["default"]).then_some(names)
     });
-    let is_wanted = |name: &String| wanted.as_ref().is_none_or(|names| names.contains(name));
-    let is_denied =
-        |name: &str| policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none());
-    let mut tools = session_tools(config);
-    tools.retain(|tool| {
-        let name = tool.spec().name;
-        is_wanted(&name) && !is_denied(&name)
-    });
-    tools
+    let is_wanted = wanted.as_ref().is_none_or(|names| names.iter().any(|wanted| wanted == name));
+    let is_denied = policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none());
+    is_wanted && !is_denied
 }

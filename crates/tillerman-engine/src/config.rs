@@ -52,6 +52,31 @@ pub struct SessionConfig {
     pub hooked: Vec<HookEvent>,
     /// Whether the files are checkpointed before each prompt is worked on.
     pub checkpoints: bool,
+    /// Which agent this is; nothing for the session that a person talks to.
+    pub agent: Option<AgentIdentity>,
+    /// Whose books responses are entered in.
+    pub books: Books,
+}
+
+/// Which agent of a session this is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentIdentity {
+    /// Names the agent.
+    pub id: String,
+    /// What kind of agent it is.
+    pub kind: String,
+    /// Where its own transcript lies.
+    pub transcript_path: String,
+}
+
+/// Whose books responses are entered in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Books {
+    /// The session's own.
+    #[default]
+    Own,
+    /// Also those of all agents together: each request is reserved there before it is made.
+    Shared,
 }
 
 /// Commands of MCP servers are told from others by how their names begin.
@@ -59,8 +84,13 @@ const SERVER_COMMAND: &str = "mcp__";
 
 impl SessionConfig {
     /// Offers other tools from the next request on.
-    pub(crate) fn offer(&mut self, tools: Arc<[ToolSpec]>) {
-        self.init.tools = tools.iter().map(|spec| spec.name.clone()).collect();
+    pub fn offer(&mut self, tools: Arc<[ToolSpec]>) {
+        let shown = |spec: &ToolSpec| match spec.name.as_str() {
+            // Hosts know the tool that starts agents under its former name.
+            "Agent" => "Task".to_owned(),
+            name => name.to_owned(),
+        };
+        self.init.tools = tools.iter().map(shown).collect();
         self.tools = tools;
     }
 

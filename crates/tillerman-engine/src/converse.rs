@@ -8,16 +8,18 @@ use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequ
 use tillerman_protocol::stream::{MessageHead, StreamEvent};
 
 use crate::calls::{ResponseId, TimerId};
+use crate::config::Books;
 use crate::effect::Effect;
 use crate::hooks::HookOutcome;
 use crate::input::Author;
+use crate::ledger::Bill;
+use crate::pool::Grant;
 use crate::response::{Progress, Response};
 use crate::retry;
 use crate::round::{Ending, Stage};
 use crate::session::Session;
 
 const MOST_RECOVERIES: u32 = 3;
-const DEFAULT_MAX_TOKENS: u64 = 32_000;
 const GO_ON_AFTER_LIMIT: &str = "Your answer reached the output limit and was cut off. Go on exactly \
      where it stopped, without repeating anything, and do the rest of the work in smaller pieces.";
 const GO_ON_AFTER_CUT: &str = "The connection broke while you were answering. Go on exactly where \
@@ -54,8 +56,32 @@ impl Session {
         self.config.limits.max_budget_usd.is_some_and(|most| spent >= most)
     }
 
+    /// Asks the model, once the money for it is set aside where several share a budget.
     fn call_model(&mut self) {
-        let id = ResponseId(self.next());
+        let response = ResponseId(self.next());
+        match self.config.books {
+            Books::Own => self.send_request(response),
+            Books::Shared => {
+                let usd = self.estimate();
+                self.set_stage(Stage::Reserving(response));
+                self.effects.push(Effect::Reserve { response, usd });
+            }
+        }
+    }
+
+    pub(crate) fn reserved(&mut self, response: ResponseId, grant: Grant) {
+        let waits = self
+            .round
+            .as_ref()
+            .is_some_and(|round| matches!(round.stage, Stage::Reserving(held) if held == response));
+        match grant {
+            _ if !waits => {}
+            Grant::Granted => self.send_request(response),
+            Grant::Refused => self.finish(Ending::MaxBudget),
+        }
+    }
+
+    fn send_request(&mut self, id: ResponseId) {
         if self.config.echo.partial_messages {
             let status = Some("requesting".to_owned());
             self.emit_system(SystemDetail::Status { status, permission_mode: None });
@@ -63,10 +89,10 @@ impl Session {
         let Some(round) = self.round.as_mut() else { return };
         round.stage = Stage::Responding(Box::new(Response::new(id, self.now)));
         let model = round.model.clone();
+        let max_tokens = self.most_output(&model);
         let config = &self.config;
-        let most = config.catalog.profile(&model).map(|profile| profile.max_output_tokens);
         let request = ModelRequest {
-            max_tokens: config.limits.max_output_tokens.or(most).unwrap_or(DEFAULT_MAX_TOKENS),
+            max_tokens,
             model,
             system: config.system.clone(),
             messages: self.conversation.messages().to_vec(),
@@ -218,13 +244,21 @@ impl Session {
     }
 
     fn try_to_stop(&mut self) {
-        if !self.is_hooked(HookEvent::Stop) {
+        let agent = self.config.agent.as_ref();
+        let event = agent.map_or(HookEvent::Stop, |_| HookEvent::SubagentStop);
+        if !self.is_hooked(event) {
             return self.finish(Ending::Completed);
         }
         let Some(round) = self.round.as_ref() else { return };
-        let detail = HookDetail::Stop {
-            stop_hook_active: round.stop_blocks > 0,
-            last_assistant_message: round.last_text.clone(),
+        let stop_hook_active = round.stop_blocks > 0;
+        let last_assistant_message = round.last_text.clone();
+        let detail = match agent {
+            None => HookDetail::Stop { stop_hook_active, last_assistant_message },
+            Some(agent) => HookDetail::SubagentStop {
+                stop_hook_active,
+                agent_transcript_path: agent.transcript_path.clone(),
+                last_assistant_message,
+            },
         };
         let run = self.run_hooks(detail);
         self.set_stage(Stage::Stopping(run));
@@ -340,7 +374,17 @@ impl Session {
     }
 
     pub(crate) fn enter_costs(&mut self, model: &str, response: &Response) {
-        let waited = self.now.millis_since(response.requested_at);
-        self.ledger.enter(&self.config.catalog, model, &response.usage, waited);
+        let api_ms = self.now.millis_since(response.requested_at);
+        self.ledger.enter(&self.config.catalog, model, &response.usage, api_ms);
+        if self.config.books == Books::Shared {
+            let bill = Bill {
+                response: response.id,
+                model: model.to_owned(),
+                usage: response.usage.clone(),
+                usd: self.config.catalog.cost(model, &response.usage),
+                api_ms,
+            };
+            self.effects.push(Effect::Settle(Box::new(bill)));
+        }
     }
 }

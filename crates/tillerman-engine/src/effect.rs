@@ -9,6 +9,7 @@ use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
+use crate::ledger::Bill;
 
 /// Something to be done outside the engine, in the order given.
 #[derive(Clone, Debug)]
@@ -24,6 +25,20 @@ pub enum Effect {
         /// The prompts it can be rewound to by.
         messages: Vec<EntryId>,
     },
+    /// Set money aside for a response, from what all agents share.
+    Reserve {
+        /// The response.
+        response: ResponseId,
+        /// Dollars it may cost.
+        usd: f64,
+    },
+    /// The response will not be asked for.
+    CancelReserve {
+        /// The response.
+        response: ResponseId,
+    },
+    /// Enter a response in the shared books, in place of what was set aside for it.
+    Settle(Box<Bill>),
     /// Ask the model.
     CallModel {
         /// The response its reports belong to.
@@ -88,6 +103,11 @@ pub enum Effect {
     CancelTool {
         /// The call.
         call: CallId,
+    },
+    /// Begin the work of an agent; its task is known by now.
+    StartTask {
+        /// The task.
+        task: TaskId,
     },
     /// End work in the background.
     StopTask {

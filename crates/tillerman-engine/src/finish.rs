@@ -7,6 +7,7 @@ use tillerman_protocol::model::{FailureKind, ModelFailure};
 use tillerman_protocol::transcript::Entry;
 
 use crate::effect::{Effect, Sync};
+use crate::ledger::Bill;
 use crate::round::{Ending, Round, Stage};
 use crate::session::Session;
 
@@ -18,7 +19,7 @@ impl Session {
         if let Ending::ApiError(failure) = &ending {
             let text = describe(failure);
             self.record_failure(&text, failure.kind.name(), failure.status);
-            if self.is_hooked(HookEvent::StopFailure) {
+            if self.config.agent.is_none() && self.is_hooked(HookEvent::StopFailure) {
                 let last = self.round.as_ref().map(|round| round.last_text.clone());
                 let last_assistant_message = last.unwrap_or_default();
                 let run =
@@ -49,7 +50,10 @@ impl Session {
         for uuid in prompts {
             self.emit_lifecycle(uuid, "completed");
         }
-        if !self.queue.iter().any(|prompt| prompt.wants_answer) {
+        self.has_answered = true;
+        // Hosts take rest for the end, and agents in the background still have something to say.
+        let wanted = self.queue.iter().any(|prompt| prompt.wants_answer);
+        if !wanted && !self.tasks.has_agents_in_background() {
             self.emit_state(SessionState::Idle);
         }
     }
@@ -58,6 +62,14 @@ impl Session {
     pub(crate) fn append_costs(&mut self) {
         let state = self.ledger.to_state(self.config.session_id.clone());
         self.append(Entry::CostState(Box::new(state)));
+    }
+
+    /// Another agent spent something. Outside a round nothing else would store it.
+    pub(crate) fn billed_elsewhere(&mut self, bill: &Bill) {
+        self.ledger.enter_bill(&self.config.catalog, bill);
+        if self.round.is_none() {
+            self.append_costs();
+        }
     }
 
     fn result(&mut self, round: Round, ending: Ending) -> ResultFrame {
@@ -134,8 +146,11 @@ impl Verdict {
                 (ErrorMaxTurns, true, "max_turns", format!("Reached the limit of {most} turns"))
             }
             Ending::MaxBudget => {
-                let most = limits.max_budget_usd.unwrap_or_default();
-                (ErrorMaxBudgetUsd, true, "max_budget", format!("Reached the budget of ${most}"))
+                let text = limits.max_budget_usd.map_or_else(
+                    || "The budget that all agents share is spent".to_owned(),
+                    |most| format!("Reached the budget of ${most}"),
+                );
+                (ErrorMaxBudgetUsd, true, "max_budget", text)
             }
             Ending::Aborted { while_working } => {
                 let reason = if *while_working { "aborted_tools" } else { "aborted_streaming" };

@@ -14,6 +14,8 @@ use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::hooks::HookOutcome;
+use crate::ledger::Bill;
+use crate::pool::Grant;
 
 /// Something that happened outside the engine.
 #[derive(Clone, Debug)]
@@ -64,6 +66,22 @@ pub enum Input {
         /// How it ended.
         end: TaskEnd,
     },
+    /// Work that a call waits for goes on in the background; the call has this outcome instead.
+    TaskBackgrounded {
+        /// The task.
+        task: TaskId,
+        /// What its call is told.
+        outcome: Box<ToolOutcome>,
+    },
+    /// The money for a request was set aside, or there is none.
+    Reserved {
+        /// The response that waits for it.
+        response: ResponseId,
+        /// Whether it may be asked for.
+        grant: Grant,
+    },
+    /// Another agent of the session got a response.
+    BilledElsewhere(Box<Bill>),
     /// A timer fired.
     TimerFired {
         /// The timer.
@@ -81,6 +99,8 @@ pub enum Input {
     ThinkingChosen(Thinking),
     /// Another system prompt holds from now on.
     SystemChosen(Vec<SystemBlock>),
+    /// Other agents can be called from now on, by name.
+    AgentsChosen(Vec<String>),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
     /// Other tools are offered from the next request on.
@@ -111,6 +131,32 @@ pub struct TaskStart {
     pub description: String,
     /// Where its output goes.
     pub output_file: String,
+    /// Whether its call waits for it.
+    pub place: Place,
+    /// What is known about the agent that does it.
+    pub agent: Option<Box<AgentTask>>,
+}
+
+/// Whether a call waits for the work it started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It does.
+    Foreground,
+    /// It has returned.
+    Background,
+}
+
+/// The agent that works on a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentTask {
+    /// What kind of agent it is.
+    pub kind: String,
+    /// What it was asked.
+    pub prompt: String,
+    /// How many agents are above it, itself included.
+    pub depth: u32,
+    /// The agent that started it.
+    pub parent: Option<TaskId>,
 }
 
 /// A prompt.
@@ -124,6 +170,8 @@ pub struct Prompt {
     pub wants_answer: bool,
     /// Who says it.
     pub author: Author,
+    /// The task whose end it tells of.
+    pub task: Option<TaskId>,
 }
 
 /// Who a user message comes from.
@@ -139,7 +187,7 @@ impl Prompt {
     /// Something a person says that wants an answer.
     #[must_use]
     pub const fn new(content: Content) -> Self {
-        Self { content, uuid: None, wants_answer: true, author: Author::Person }
+        Self { content, uuid: None, wants_answer: true, author: Author::Person, task: None }
     }
 
     /// A plain text that wants an answer.

@@ -8,11 +8,28 @@ use tillerman_protocol::frame::ModelUsage;
 use tillerman_protocol::stream::Usage;
 use tillerman_protocol::transcript::CostState;
 
+use crate::calls::ResponseId;
+
 /// Tokens and dollars over a whole session, resumes included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
     models: BTreeMap<String, ModelUsage>,
     api_ms: u64,
+}
+
+/// What one response used and cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bill {
+    /// The response, inside its own session.
+    pub response: ResponseId,
+    /// The model that gave it.
+    pub model: String,
+    /// Tokens.
+    pub usage: Usage,
+    /// Dollars.
+    pub usd: f64,
+    /// Milliseconds it was waited for.
+    pub api_ms: u64,
 }
 
 impl Ledger {
@@ -32,6 +49,11 @@ impl Ledger {
             model_usage: self.models.clone(),
             extra: serde_json::Map::new(),
         }
+    }
+
+    /// Enters a response of another agent.
+    pub fn enter_bill(&mut self, catalog: &Catalog, bill: &Bill) {
+        self.enter(catalog, &bill.model, &bill.usage, bill.api_ms);
     }
 
     /// Enters a response.

@@ -19,6 +19,7 @@ mod calls;
 mod hooks;
 
 mod ledger;
+mod pool;
 mod round;
 
 mod session;
@@ -26,6 +27,7 @@ mod session;
 mod authorize;
 mod commands;
 mod converse;
+mod estimate;
 mod finish;
 mod record;
 mod settle;
@@ -33,12 +35,13 @@ mod tasks;
 
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
-pub use config::{Echo, Limits, Origin, SessionConfig};
+pub use config::{AgentIdentity, Books, Echo, Limits, Origin, SessionConfig};
 pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
 pub use identity::IdSource;
-pub use input::{Author, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
-pub use ledger::Ledger;
-pub use replay::{Restored, restore};
+pub use input::{AgentTask, Author, Input, Judgement, PermissionAnswer, Place, Prompt, TaskStart};
+pub use ledger::{Bill, Ledger};
+pub use pool::{Grant, Pool, Ticket};
+pub use replay::{Interrupted, Restored, restore};
 pub use session::{Activity, Session};

@@ -1,6 +1,6 @@
 //! What a session writes down and shows: every entry is appended before its frame is emitted.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tillerman_protocol::content::{Block, Content, Message, Role, ToolResult};
 use tillerman_protocol::frame::{
     AssistantFrame, AssistantMessage, CommandLifecycle, Frame, Init, SessionState,
@@ -8,13 +8,13 @@ use tillerman_protocol::frame::{
 };
 use tillerman_protocol::hook::{HookBase, HookDetail, HookInput};
 use tillerman_protocol::stream::{StreamEvent, Usage};
-use tillerman_protocol::transcript::{AssistantEntry, Entry, Link, UserEntry};
-use tillerman_protocol::{EntryId, ToolUseId};
+use tillerman_protocol::transcript::{AssistantEntry, Entry, Link, SystemEntry, UserEntry};
+use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::HookRunId;
 use crate::effect::Effect;
 use crate::input::{Author, Prompt};
-use crate::replay::OUTCOME_UNKNOWN;
+use crate::replay::{Interrupted, ORIGIN, OUTCOME_UNKNOWN, TASK_STOPPED, TASKS, origin_of};
 use crate::response::Response;
 use crate::session::Session;
 
@@ -26,6 +26,9 @@ impl Session {
         let mut entry = self.user_entry(uuid.clone(), None, prompt.content.clone());
         entry.permission_mode = Some(mode);
         entry.is_meta = (prompt.author == Author::Engine).then_some(true);
+        if let Some(task) = &prompt.task {
+            entry.extra.insert(ORIGIN.to_owned(), origin_of(std::slice::from_ref(task)));
+        }
         self.append(Entry::User(Box::new(entry)));
         if let Some(client_uuid) = prompt.uuid {
             self.with_round(|round| round.prompts.push(client_uuid.clone()));
@@ -95,7 +98,7 @@ impl Session {
             message: message.clone(),
             request_id: request_id.clone(),
             is_api_error_message: failure.is_some().then_some(true),
-            extra: Map::new(),
+            extra: self.entry_extra(),
         };
         self.append(Entry::Assistant(Box::new(entry)));
         let frame = AssistantFrame {
@@ -108,7 +111,7 @@ impl Session {
             is_api_error_message: failure.is_some().then_some(true),
             api_error_status: failure.as_ref().and_then(|(_, status)| *status),
             error: failure.map(|(kind, _)| kind),
-            agent_id: None,
+            agent_id: self.config.agent.as_ref().map(|agent| agent.id.clone()),
             extra: Map::new(),
         };
         self.emit(Frame::Assistant(Box::new(frame)));
@@ -132,6 +135,31 @@ impl Session {
         frame.tool_use_result = structured;
         self.with_round(|round| round.user_frames += 1);
         self.emit(Frame::User(Box::new(frame)));
+    }
+
+    /// Writes down that a task was stopped on request, so that nobody misses it after a resume.
+    pub(crate) fn record_stop(&mut self, task: &TaskId) {
+        let uuid = self.ids.entry_id();
+        let link = self.link(uuid, None);
+        let extra = Map::from_iter([(TASKS.to_owned(), json!([task]))]);
+        let subtype = TASK_STOPPED.to_owned();
+        self.append(Entry::System(Box::new(SystemEntry { link, subtype, extra })));
+    }
+
+    /// Tells the model once which tasks of an earlier run will never report.
+    pub(crate) fn tell_interrupted(&mut self) {
+        let interrupted = std::mem::take(&mut self.chain.interrupted);
+        if interrupted.is_empty() {
+            return;
+        }
+        let content = Content::Blocks(vec![Block::text(Interrupted::describe(&interrupted))]);
+        let uuid = self.ids.entry_id();
+        let mut entry = self.user_entry(uuid, None, content.clone());
+        entry.is_meta = Some(true);
+        let tasks: Vec<_> = interrupted.into_iter().map(|interrupted| interrupted.task).collect();
+        entry.extra.insert(ORIGIN.to_owned(), origin_of(&tasks));
+        self.append(Entry::User(Box::new(entry)));
+        self.conversation.say(content.into_blocks());
     }
 
     /// Stores answers for calls of an earlier run; the conversation holds them already.
@@ -226,13 +254,14 @@ impl Session {
 
     /// Asks for the hooks of an event to be run.
     pub(crate) fn run_hooks(&mut self, detail: HookDetail) -> HookRunId {
+        let agent = self.config.agent.as_ref();
         let base = HookBase {
             session_id: self.config.session_id.clone(),
             transcript_path: self.config.origin.transcript_path.clone(),
             cwd: self.config.origin.cwd.clone(),
             permission_mode: Some(self.choices.mode),
-            agent_id: None,
-            agent_type: None,
+            agent_id: agent.map(|agent| agent.id.clone()),
+            agent_type: agent.map(|agent| agent.kind.clone()),
         };
         let run = HookRunId(self.next());
         self.effects.push(Effect::RunHooks { run, input: Box::new(HookInput { base, detail }) });
@@ -256,8 +285,14 @@ impl Session {
             tool_use_result: None,
             source_tool_assistant_uuid: None,
             permission_mode: None,
-            extra: Map::new(),
+            extra: self.entry_extra(),
         }
+    }
+
+    /// Entries of an agent say whose they are.
+    fn entry_extra(&self) -> Map<String, Value> {
+        let agent = self.config.agent.iter();
+        agent.map(|agent| ("agentId".to_owned(), Value::String(agent.id.clone()))).collect()
     }
 
     fn link(&self, uuid: EntryId, parent: Option<EntryId>) -> Link {
@@ -266,7 +301,7 @@ impl Session {
             uuid,
             parent_uuid: parent.or_else(|| self.chain.tip.clone()),
             logical_parent_uuid: None,
-            is_sidechain: false,
+            is_sidechain: self.config.agent.is_some(),
             timestamp: self.now,
             session_id: self.config.session_id.clone(),
             cwd: origin.cwd.clone(),

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Value, json};
 use tillerman_protocol::content::{Block, ToolResult};
 use tillerman_protocol::frame::AssistantMessage;
 use tillerman_protocol::transcript::{AssistantEntry, Entry, UserEntry};
-use tillerman_protocol::{EntryId, ToolUseId};
+use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::conversation::{Conversation, never_blank};
 use crate::ledger::Ledger;
@@ -27,6 +28,43 @@ pub struct Restored {
     pub orphans: Vec<(ToolUseId, EntryId)>,
     /// Ids of the prompts; one that is sent again is not taken twice.
     pub prompts: HashSet<EntryId>,
+    /// Tasks that were under way when the transcript ended, as far as it tells.
+    pub interrupted: Vec<Interrupted>,
+}
+
+/// A task of which nobody knows how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The task.
+    pub task: TaskId,
+    /// One line about it.
+    pub description: String,
+}
+
+impl Interrupted {
+    /// What the model is told about such tasks.
+    pub(crate) fn describe(tasks: &[Self]) -> String {
+        let lines: Vec<String> =
+            tasks.iter().map(|task| format!("- {} ({})", task.task, task.description)).collect();
+        format!(
+            "<task-notification>\nThe session ended while these background tasks were under way. \
+             They were stopped and will not report; check what they did before you start them \
+             again:\n{}\n</task-notification>",
+            lines.join("\n")
+        )
+    }
+}
+
+/// The field of an entry that tells where it comes from.
+pub(crate) const ORIGIN: &str = "origin";
+/// The subtype of an entry that says that a task was stopped on request.
+pub(crate) const TASK_STOPPED: &str = "task_stopped";
+/// The field that names tasks.
+pub(crate) const TASKS: &str = "taskIds";
+
+/// The origin of an entry that tells how tasks ended.
+pub(crate) fn origin_of(tasks: &[TaskId]) -> Value {
+    json!({"kind": "task-notification", TASKS: tasks})
 }
 
 /// Reads the entries of one chain, in file order.
@@ -41,6 +79,10 @@ pub fn restore(entries: &[Entry]) -> Restored {
                 replay.flush();
                 replay.restored.conversation.clear();
                 replay.restored.tip = Some(entry.link.uuid.clone());
+            }
+            Entry::System(entry) if entry.subtype == TASK_STOPPED => {
+                replay.restored.tip = Some(entry.link.uuid.clone());
+                replay.forget_tasks(entry.extra.get(TASKS));
             }
             Entry::CostState(state) => replay.restored.ledger = Ledger::from_state(state),
             _ => {}
@@ -61,6 +103,9 @@ struct Replay {
 impl Replay {
     fn user(&mut self, entry: &UserEntry) {
         self.restored.tip = Some(entry.link.uuid.clone());
+        self.restored.interrupted.extend(entry.tool_use_result.as_ref().and_then(launched));
+        let origin = entry.extra.get(ORIGIN).and_then(|origin| origin.get(TASKS));
+        self.forget_tasks(origin);
         let blocks = entry.message.content.clone().into_blocks();
         let (results, said): (Vec<Block>, Vec<Block>) =
             blocks.into_iter().partition(|block| matches!(block, Block::ToolResult(_)));
@@ -74,6 +119,16 @@ impl Replay {
             self.restored.prompts.insert(entry.link.uuid.clone());
             self.restored.conversation.say(said);
         }
+    }
+
+    fn forget_tasks(&mut self, tasks: Option<&Value>) {
+        let named: Vec<&str> = tasks
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        self.restored.interrupted.retain(|held| !named.contains(&held.task.as_str()));
     }
 
     fn result(&mut self, mut result: ToolResult) {
@@ -121,4 +176,14 @@ impl Replay {
         self.flush();
         self.restored
     }
+}
+
+/// The task that a call left behind, by its structured outcome.
+fn launched(outcome: &Value) -> Option<Interrupted> {
+    let text = |name: &str| outcome.get(name).and_then(Value::as_str);
+    let agent = text("agentId").filter(|_| text("status") == Some("async_launched"));
+    let task = TaskId::new(agent.or_else(|| text("backgroundTaskId"))?);
+    let kind = if agent.is_some() { "an agent" } else { "a command" };
+    let description = text("description").map_or_else(|| kind.to_owned(), str::to_owned);
+    Some(Interrupted { task, description })
 }

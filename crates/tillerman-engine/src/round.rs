@@ -6,7 +6,7 @@ use tillerman_protocol::model::ModelFailure;
 use tillerman_protocol::stream::Usage;
 use tillerman_protocol::{EntryId, Moment};
 
-use crate::calls::{Calls, HookRunId, TimerId};
+use crate::calls::{Calls, HookRunId, ResponseId, TimerId};
 use crate::input::Prompt;
 use crate::response::Response;
 
@@ -47,6 +47,8 @@ pub(crate) struct Round {
 pub(crate) enum Stage {
     /// Hooks look at the prompts.
     Submitting(HookRunId, Vec<Prompt>),
+    /// The next request waits for its share of the budget.
+    Reserving(ResponseId),
     /// The model answers; complete calls may already run.
     Responding(Box<Response>),
     /// A failed request waits to be repeated.

@@ -16,7 +16,7 @@ use crate::hooks::HookOutcome;
 use crate::identity::IdSource;
 use crate::input::{Author, Input, PermissionAnswer, Prompt};
 use crate::ledger::Ledger;
-use crate::replay::Restored;
+use crate::replay::{Interrupted, Restored};
 use crate::round::{Ending, Round, Stage};
 use crate::tasks::Tasks;
 
@@ -39,6 +39,8 @@ pub struct Session {
     pub(crate) effects: Vec<Effect>,
     pub(crate) door: Door,
     pub(crate) last_result_failed: bool,
+    /// Whether a round has ended; an agent ends when nothing is left to do then.
+    pub(crate) has_answered: bool,
     /// Tokens the newest request carried and the newest response added.
     pub(crate) context_tokens: u64,
     counter: u64,
@@ -54,6 +56,8 @@ pub(crate) struct Chain {
     pub(crate) response: String,
     /// Ids that hosts gave to prompts so far.
     pub(crate) prompts: HashSet<EntryId>,
+    /// Tasks of an earlier run that the model has not heard of since.
+    pub(crate) interrupted: Vec<Interrupted>,
 }
 
 /// What can be changed while a session runs.
@@ -101,6 +105,7 @@ impl Session {
                 orphans: restored.orphans,
                 response: String::new(),
                 prompts: restored.prompts,
+                interrupted: restored.interrupted,
             },
             choices,
             queue: VecDeque::new(),
@@ -109,6 +114,7 @@ impl Session {
             effects: Vec::new(),
             door: Door::Open,
             last_result_failed: false,
+            has_answered: false,
             context_tokens: 0,
             counter: 0,
             config,
@@ -135,6 +141,9 @@ impl Session {
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
             Input::TaskStarted(task) => self.task_started(*task),
             Input::TaskEnded { task, end } => self.task_ended(&task, &end),
+            Input::TaskBackgrounded { task, outcome } => self.task_backgrounded(&task, *outcome),
+            Input::Reserved { response, grant } => self.reserved(response, grant),
+            Input::BilledElsewhere(bill) => self.billed_elsewhere(&bill),
             Input::TimerFired { timer } => {
                 if !self.linger_over(timer) {
                     self.timer_fired(timer);
@@ -154,6 +163,7 @@ impl Session {
             Input::ModeChosen(mode) => self.choose_mode(mode),
             Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
             Input::SystemChosen(system) => self.config.system = system,
+            Input::AgentsChosen(names) => self.config.init.agents = names,
             Input::HooksRegistered(events) => self.config.hooked = events,
             Input::ToolsChanged(tools) => self.config.offer(tools),
             Input::ServersChanged { servers, commands } => {
@@ -254,11 +264,11 @@ impl Session {
     /// that rounds which end at once follow each other however many wait, instead of nesting.
     fn start_rounds(&mut self) {
         while self.round.is_none() && self.door != Door::Ended {
-            match (self.queue.is_empty(), self.door) {
+            match (self.queue.is_empty(), self.is_leaving()) {
                 (false, _) => self.start_round(),
-                (true, Door::Closed) if self.tasks.is_empty() => self.end(),
-                (true, Door::Closed) => return self.wait_for_tasks(),
-                (true, _) => return,
+                (true, true) if self.tasks.is_empty() => self.end(),
+                (true, true) => return self.wait_for_tasks(),
+                (true, false) => return,
             }
         }
     }
@@ -272,6 +282,7 @@ impl Session {
         }
         let prompts = self.take_waiting();
         self.answer_orphans();
+        self.tell_interrupted();
         if prompts.iter().all(|prompt| !prompt.wants_answer) {
             for prompt in prompts {
                 self.add_quietly(prompt);
@@ -285,14 +296,19 @@ impl Session {
 
     /// Has hooks look at prompts, if any listen, before the model hears of them.
     pub(crate) fn submit(&mut self, prompts: Vec<Prompt>) {
-        if self.is_hooked(HookEvent::UserPromptSubmit) {
-            let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
-            let detail = HookDetail::UserPromptSubmit { prompt: texts.join("\n") };
-            let run = self.run_hooks(detail);
-            self.set_stage(Stage::Submitting(run, prompts));
-        } else {
-            self.take_up(prompts);
-        }
+        let opens = self.round.as_ref().is_some_and(|round| round.turns == 0) && !self.has_answered;
+        let detail = match &self.config.agent {
+            None if self.is_hooked(HookEvent::UserPromptSubmit) => {
+                let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
+                HookDetail::UserPromptSubmit { prompt: texts.join("\n") }
+            }
+            Some(_) if opens && self.is_hooked(HookEvent::SubagentStart) => {
+                HookDetail::SubagentStart {}
+            }
+            _ => return self.take_up(prompts),
+        };
+        let run = self.run_hooks(detail);
+        self.set_stage(Stage::Submitting(run, prompts));
     }
 
     /// Takes the prompts that wait, up to the first command.
@@ -367,7 +383,9 @@ impl Session {
         }
     }
 
-    fn submitted(&mut self, prompts: Vec<Prompt>, outcome: HookOutcome) {
+    fn submitted(&mut self, prompts: Vec<Prompt>, mut outcome: HookOutcome) {
+        // Hooks hear that an agent starts; what it was asked is not theirs to refuse.
+        outcome.block = outcome.block.filter(|_| self.config.agent.is_none());
         let ending = outcome.halt.map(Ending::Halted);
         let has_begun = self.round.as_ref().is_some_and(|round| round.turns > 0);
         if let (None, Some(reason), true) = (&ending, &outcome.block, has_begun) {
@@ -404,6 +422,7 @@ impl Session {
                 self.effects.push(Effect::CancelHooks { run });
             }
             Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
+            Stage::Reserving(response) => self.effects.push(Effect::CancelReserve { response }),
             Stage::Responding(response) => {
                 self.effects.push(Effect::CancelModel { response: response.id });
                 self.keep_partial_text(&response);
@@ -436,6 +455,7 @@ impl Session {
                     self.enter_costs(&round.model, &response);
                 }
                 Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
+                Stage::Reserving(response) => self.effects.push(Effect::CancelReserve { response }),
                 Stage::Submitting(run, _)
                 | Stage::BatchHooks(run)
                 | Stage::Stopping(run)

@@ -184,6 +184,7 @@ impl Session {
                 self.keep_partial_text(&response);
                 self.settle_accounts(&response);
             }
+            Stage::Reserving(response) => self.effects.push(Effect::CancelReserve { response }),
             other => round.stage = other,
         }
     }

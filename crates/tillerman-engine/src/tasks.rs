@@ -1,16 +1,17 @@
-//! Work in the background: shown to the host, told to the model when it ends.
+//! Work that goes on beside the conversation: shown to the host, told to the model when it ends.
 
-use serde_json::Map;
+use serde_json::{Map, Value, json};
 use tillerman_protocol::TaskId;
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::{
-    SystemDetail, TaskNotification, TaskPatch, TaskStarted, TaskSummary, TaskUpdated,
+    SessionState, SystemDetail, TaskNotification, TaskPatch, TaskStarted, TaskSummary, TaskUpdated,
 };
-use tillerman_protocol::task::{TaskEnd, TaskStatus};
+use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
+use tillerman_protocol::tool::ToolOutcome;
 
-use crate::calls::TimerId;
+use crate::calls::{CallState, TimerId};
 use crate::effect::Effect;
-use crate::input::{Author, Prompt, TaskStart};
+use crate::input::{Author, Place, Prompt, TaskStart};
 use crate::session::{Door, Session};
 
 /// How long commands may go on once nobody can hear of them any more.
@@ -20,34 +21,81 @@ const LINGER_MS: u64 = 5_000;
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     running: Vec<TaskStart>,
-    /// Runs while the input is closed and nothing but tasks is left.
+    /// Runs while the session is about to end and nothing but commands is left.
     linger: Option<TimerId>,
     /// Whether tasks were asked to stop already.
     stopping: bool,
 }
 
 impl Tasks {
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.running.is_empty()
+    }
+
+    /// Whether agents are at work, which are waited for however long it takes.
+    pub(crate) fn has_agents(&self) -> bool {
+        self.running.iter().any(|task| task.kind == TaskKind::LocalAgent)
+    }
+
+    /// Whether agents are at work that no call waits for.
+    pub(crate) fn has_agents_in_background(&self) -> bool {
+        let agent =
+            |task: &TaskStart| task.kind == TaskKind::LocalAgent && task.place == Place::Background;
+        self.running.iter().any(agent)
     }
 }
 
 impl Session {
     pub(crate) fn task_started(&mut self, task: TaskStart) {
+        let agent = task.agent.as_deref();
+        let mut extra = Map::new();
+        if let Some(agent) = agent {
+            extra.insert("spawn_depth".to_owned(), json!(agent.depth));
+            let parent = agent.parent.iter();
+            extra.extend(parent.map(|parent| ("parent_task_id".to_owned(), json!(parent))));
+        }
         self.emit_system(SystemDetail::TaskStarted(Box::new(TaskStarted {
             task_id: task.id.clone(),
             description: task.description.clone(),
             tool_use_id: Some(task.tool_use_id.clone()),
             task_type: Some(task.kind.name().to_owned()),
-            subagent_type: None,
-            is_backgrounded: Some(true),
-            prompt: None,
-            extra: Map::new(),
+            subagent_type: agent.map(|agent| agent.kind.clone()),
+            is_backgrounded: Some(task.place == Place::Background),
+            prompt: agent.map(|agent| agent.prompt.clone()),
+            extra,
         })));
+        let (id, place) = (task.id.clone(), task.place);
+        let has_agent = agent.is_some();
         self.tasks.running.push(task);
         // The newcomer gets its moment too, whatever the others were told.
         self.tasks.stopping = false;
+        if place == Place::Background {
+            self.emit_tasks();
+        }
+        if has_agent {
+            self.effects.push(Effect::StartTask { task: id });
+        }
+    }
+
+    /// Lets a call go on without the work it waits for. A call that has ended by now has nothing
+    /// to be told, and whoever ended it knows of the task.
+    pub(crate) fn task_backgrounded(&mut self, id: &TaskId, outcome: ToolOutcome) {
+        let Some(task) = self.tasks.running.iter_mut().find(|task| task.id == *id) else { return };
+        let tool_use_id = task.tool_use_id.clone();
+        let calls = self.round.iter().flat_map(|round| round.calls.iter());
+        let mut waiting = calls.filter(|call| {
+            call.tool_use_id == tool_use_id && matches!(call.state, CallState::Running)
+        });
+        let Some(call) = waiting.next().map(|call| call.id) else { return };
+        if task.place == Place::Background {
+            return;
+        }
+        task.place = Place::Background;
+        let mut patch = TaskPatch::default();
+        patch.extra.insert("is_backgrounded".to_owned(), Value::Bool(true));
+        self.emit_system(SystemDetail::TaskUpdated(TaskUpdated { task_id: id.clone(), patch }));
         self.emit_tasks();
+        self.tool_ended(call, outcome);
     }
 
     pub(crate) fn task_ended(&mut self, id: &TaskId, end: &TaskEnd) {
@@ -69,19 +117,39 @@ impl Session {
             output_file: task.output_file.clone(),
             summary: end.summary.clone(),
             tool_use_id: Some(task.tool_use_id.clone()),
-            usage: None,
+            usage: end.report.as_ref().map(|report| report.usage),
             extra: Map::new(),
         })));
+        if task.place == Place::Foreground {
+            // Its call tells the model.
+            return;
+        }
         self.emit_tasks();
         // Whoever stopped a task knows that it ended; the model hears of the others.
         if !stopped {
             self.queue.push_back(notification(&task, end));
+            return;
+        }
+        if !self.tasks.stopping {
+            self.record_stop(&task.id);
+        }
+        let rests = self.round.is_none() && self.queue.is_empty();
+        let was_agent = task.kind == TaskKind::LocalAgent;
+        if rests && was_agent && !self.tasks.has_agents_in_background() {
+            self.emit_state(SessionState::Idle);
         }
     }
 
-    /// Nobody can send anything any more and only tasks are left: commands get a moment to end.
+    /// Whether the session ends once nothing is left to do: nobody can say anything any more, or
+    /// it is an agent that has done what it was asked.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.door == Door::Closed || (self.config.agent.is_some() && self.has_answered)
+    }
+
+    /// The session is about to end and only tasks are left: commands get a moment, agents get all
+    /// the time they need.
     pub(crate) fn wait_for_tasks(&mut self) {
-        if self.tasks.linger.is_none() {
+        if self.tasks.linger.is_none() && !self.tasks.has_agents() {
             let timer = TimerId(self.next());
             self.tasks.linger = Some(timer);
             self.effects.push(Effect::StartTimer { timer, after_ms: LINGER_MS });
@@ -95,7 +163,7 @@ impl Session {
             return false;
         }
         self.tasks.linger = None;
-        if self.round.is_some() || self.door != Door::Closed {
+        if self.round.is_some() || !self.is_leaving() || self.tasks.has_agents() {
             return true;
         }
         if self.tasks.stopping {
@@ -126,19 +194,24 @@ impl Session {
             description: task.description.clone(),
             extra: Map::new(),
         };
-        let tasks = self.tasks.running.iter().map(summary).collect();
+        let in_background = |task: &&TaskStart| task.place == Place::Background;
+        let tasks = self.tasks.running.iter().filter(in_background).map(summary).collect();
         self.emit_system(SystemDetail::BackgroundTasksChanged { tasks });
     }
 }
 
 fn notification(task: &TaskStart, end: &TaskEnd) -> Prompt {
+    let result = end.report.as_ref().filter(|report| !report.text.trim().is_empty());
+    let result =
+        result.map_or_else(String::new, |report| format!("\n<result>\n{}\n</result>", report.text));
     let text = format!(
-        "<task-notification>\nThe background task {} ({}) has {}: {}\nIts output is in {}.\n</task-notification>",
+        "<task-notification>\nThe background task {} ({}) has {}: {}\nIts output is in {}.{result}\n</task-notification>",
         task.id,
         task.description,
         end.status.name(),
         end.summary,
         task.output_file
     );
-    Prompt { author: Author::Engine, ..Prompt::new(Content::Text(text)) }
+    let content = Content::Text(text);
+    Prompt { author: Author::Engine, task: Some(task.id.clone()), ..Prompt::new(content) }
 }

@@ -1,5 +1,6 @@
 //! The small object-safe traits that models, tools, transcripts and clocks implement.
 
+pub mod agent;
 pub mod checkpoint;
 pub mod clock;
 pub mod confine;
@@ -11,6 +12,7 @@ pub mod task;
 pub mod tool;
 pub mod transcript;
 
+pub use agent::{AgentFiles, Reopened, Toolbox};
 pub use checkpoint::{CheckpointError, Checkpoints, Extent, Rewound, Taken};
 pub use clock::Clock;
 pub use confine::{Bounds, Confined, Confiner, Exchange, Hold, PlainCommand};

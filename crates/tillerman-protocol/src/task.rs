@@ -1,5 +1,7 @@
 //! Work that goes on in the background of a session.
 
+use crate::frame::TaskUsage;
+
 /// What kind of work it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {
@@ -43,11 +45,29 @@ impl TaskStatus {
     }
 }
 
-/// How a task ended, in one line.
+/// How a task ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskEnd {
     /// How it ended.
     pub status: TaskStatus,
     /// One line about it, for people and the model.
     pub summary: String,
+    /// What came of it beyond that line; commands have their output file instead.
+    pub report: Option<Box<TaskReport>>,
+}
+
+/// What an agent brings back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskReport {
+    /// What it said last.
+    pub text: String,
+    /// What it used.
+    pub usage: TaskUsage,
+}
+
+impl TaskEnd {
+    /// An end about which one line says everything.
+    pub fn new(status: TaskStatus, summary: impl Into<String>) -> Self {
+        Self { status, summary: summary.into(), report: None }
+    }
 }

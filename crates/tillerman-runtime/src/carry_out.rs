@@ -43,6 +43,9 @@ impl SessionTask {
             }
             Effect::Sync(sync) => self.sync(sync).await,
             Effect::Checkpoint { messages } => self.take_checkpoint(messages).await,
+            Effect::Reserve { response, usd } => self.reserve(response, usd),
+            Effect::CancelReserve { response } => self.cancel_reserve(response),
+            Effect::Settle(bill) => self.settle(*bill).await,
             Effect::CallModel { response, request } => {
                 self.refresh_settings().await;
                 self.work.stream(response, Arc::clone(&self.ports.model), *request);
@@ -76,6 +79,7 @@ impl SessionTask {
                 self.run_tool(call, tool_use_id, &name, input);
             }
             Effect::CancelTool { call } => self.work.cancel_call(call),
+            Effect::StartTask { task } => self.begin_agent(&task),
             Effect::StopTask { task } => {
                 self.work.stop_task(&task);
             }
@@ -157,7 +161,7 @@ impl SessionTask {
     }
 
     /// Appends an entry; while the disk is full the session waits instead of going on unrecorded.
-    async fn append(&mut self, entry: &Entry) {
+    pub(crate) async fn append(&mut self, entry: &Entry) {
         if self.storage_failure.is_some() {
             return;
         }
@@ -218,6 +222,9 @@ impl SessionTask {
         input: &serde_json::Value,
         standing: Standing,
     ) -> Judgement {
+        if let Some(judgement) = self.judge_agent_call(call, name, input, standing) {
+            return judgement;
+        }
         let Some(tool) = self.tools.get(name) else { return Judgement::UnknownTool };
         // What a tool says about itself runs in the session's own task, which must survive it.
         let examined = catch_unwind(AssertUnwindSafe(|| tool.check(input).map(|()| tool.spec())));
@@ -229,14 +236,26 @@ impl SessionTask {
                 return Judgement::Invalid { message };
             }
         };
+        // What an MCP server says about its own tools approves nothing.
+        let only_looks = spec.access == Access::ReadOnly && !name.starts_with("mcp__");
+        self.rule_on(call, name, input, only_looks, standing)
+    }
+
+    /// What policy says about a call whose input is one its tool takes.
+    pub(crate) fn rule_on(
+        &mut self,
+        call: CallId,
+        name: &str,
+        input: &serde_json::Value,
+        only_looks: bool,
+        standing: Standing,
+    ) -> Judgement {
         let before = match standing {
             Standing::Fresh => Before::Nothing,
             Standing::HookAllowed => Before::HookAllowed,
             Standing::HookAsked => Before::HookAsked,
             Standing::Approved => Before::Approved,
         };
-        // What an MCP server says about its own tools approves nothing.
-        let only_looks = spec.access == Access::ReadOnly && !name.starts_with("mcp__");
         let facts = Facts { tool: name, input, only_looks, disk: &RealDisk };
         let ruling = self.policy.judge(&facts, self.engine.mode(), before);
         match ruling.verdict {
@@ -264,6 +283,9 @@ impl SessionTask {
         name: &str,
         input: serde_json::Value,
     ) {
+        if self.run_agent_call(call, &tool_use_id, name, &input) {
+            return;
+        }
         let Some(tool) = self.tools.get(name) else {
             self.pending.push_back(Input::CallJudged { call, judgement: Judgement::UnknownTool });
             return;
@@ -305,6 +327,8 @@ const fn ends_something(effect: &Effect) -> bool {
             | Effect::CancelAsk { .. }
             | Effect::CancelTool { .. }
             | Effect::CancelTimer { .. }
+            | Effect::CancelReserve { .. }
+            | Effect::Settle(_)
             | Effect::StopTask { .. }
             | Effect::End
     )

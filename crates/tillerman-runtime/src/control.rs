@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use tillerman_engine::{Activity, AskId, Input, PermissionAnswer};
 use tillerman_protocol::control::{
-    ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest, SettingsRequest,
+    ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest, SessionRequest,
+    SettingsRequest,
 };
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::model::Thinking;
@@ -17,13 +18,12 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 6] = [
+const NOT_YET: [&str; 5] = [
     "seed_read_state",
     "reload_plugins",
     "reload_skills",
     "generate_session_title",
     "get_task_output",
-    "background_tasks",
 ];
 
 /// An answer, or why there is none: text for people and a code for programs.
@@ -64,6 +64,9 @@ impl SessionTask {
             ControlBody::Settings(SettingsRequest::UpdateSettings { source, settings }) => {
                 self.update_settings(&source, &settings).await
             }
+            ControlBody::Session(SessionRequest::BackgroundTasks { tool_use_id }) => {
+                self.background(tool_use_id.as_ref()).await
+            }
             ControlBody::CancelAsyncMessage { message_uuid } => self.withdraw(&message_uuid).await,
             ControlBody::RewindFiles { user_message_id, dry_run } => {
                 self.rewind_files(user_message_id, dry_run).await
@@ -76,13 +79,15 @@ impl SessionTask {
     async fn initialize(&mut self, id: RequestId, hello: InitializeRequest) {
         self.choose_system(&hello).await;
         self.add_in_process(hello.sdk_mcp_servers.as_deref().unwrap_or_default());
-        let registered = self.hooks.register(&hello.hooks.unwrap_or_default());
+        let registered = self.hooks.register(&hello.hooks.clone().unwrap_or_default());
         for (key, text) in registered.complaints {
             tracing::warn!("{text}");
             self.notify(key, &text).await;
         }
         self.feed(Input::HooksRegistered(registered.events)).await;
+        let agents = self.hear_of_agents(hello.agents.as_ref(), hello.forward_subagent_text).await;
         let mut answer = self.facing.greeting.clone();
+        answer.insert("agents".to_owned(), Value::Array(agents));
         answer.insert("current_permission_mode".to_owned(), json!(self.engine.mode()));
         let state = match self.engine.activity() {
             Activity::Running => "running",
@@ -155,7 +160,7 @@ impl SessionTask {
     async fn stop_task(&mut self, id: RequestId, task: TaskId) {
         if self.work.stop_task(&task) {
             self.stops.push((task, id));
-        } else {
+        } else if !self.pass_stop(&id, &task) {
             self.respond(id, Ok(json!({}))).await;
         }
     }
@@ -186,7 +191,7 @@ impl SessionTask {
             Some(Question::Permission(ask)) => self.permission_answered(ask, response).await,
             Some(Question::Hook) => self.hook_answered(&id, response).await,
             Some(Question::Mcp) => self.mcp_answered(&id, response),
-            None => tracing::debug!("an answer to an unknown request was ignored"),
+            None => self.pass_answer(&id, response),
         }
     }
 

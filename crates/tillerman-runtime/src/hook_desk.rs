@@ -47,7 +47,7 @@ pub(crate) struct Callback {
     pub(crate) timeout: Duration,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Listener {
     event: HookEvent,
     matcher: Matcher,
@@ -101,6 +101,12 @@ impl HookDesk {
         }
         registered.events = self.listeners.iter().map(|listener| listener.event).collect();
         registered
+    }
+
+    /// The same listeners for an agent, with nothing out yet.
+    pub(crate) fn inherit(&self) -> Self {
+        let listeners = self.listeners.clone();
+        Self { listeners, runs: HashMap::new(), unreachable: self.unreachable }
     }
 
     /// Begins a run.

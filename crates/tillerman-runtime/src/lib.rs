@@ -7,6 +7,8 @@ mod setup;
 
 mod session_task;
 
+mod agents;
+
 mod bypass;
 mod carry_out;
 mod checkpoints;
@@ -26,6 +28,7 @@ mod task_desk;
 
 mod context_usage;
 
+pub use agents::{AgentLimits, AgentSetup};
 pub use facts::RealDisk;
 pub use mcp_desk::BorrowedServers;
 pub use redact::Secrets;

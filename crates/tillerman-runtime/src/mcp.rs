@@ -167,6 +167,10 @@ impl SessionTask {
         let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
         let names = specs.iter().map(|spec| spec.name.clone());
         self.tools = names.zip(tools).collect();
+        let specs = match &self.agents {
+            Some(agents) => agents.with_specs(&specs),
+            None => specs,
+        };
         if *specs != *self.engine.config().tools {
             self.feed(Input::ToolsChanged(specs.into())).await;
         }

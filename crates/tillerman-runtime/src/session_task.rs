@@ -3,14 +3,15 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use tillerman_engine::{CallId, IdSource, Input, Prompt, Session, TaskStart};
+use tillerman_engine::{Bill, CallId, IdSource, Input, Place, Prompt, Session, TaskStart};
 use tillerman_policy::Policy;
-use tillerman_ports::{BackgroundTask, Bounds, LiveSettings, Tool};
+use tillerman_ports::{BackgroundTask, Bounds, BoxFuture, LiveSettings, Tool};
 use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
 
+use crate::agents::Agents;
 use crate::hook_desk::HookDesk;
 use crate::mcp_desk::McpDesk;
 use crate::questions::Questions;
@@ -45,16 +46,38 @@ pub struct SessionEnd {
 /// # Cancel safety
 /// Dropping the future aborts everything the session started; the transcript stays readable.
 pub async fn run(
-    setup: SessionSetup,
-    mut inbound: mpsc::Receiver<Inbound>,
+    mut setup: SessionSetup,
+    inbound: mpsc::Receiver<Inbound>,
     out: mpsc::Sender<Frame>,
 ) -> SessionEnd {
-    let mut task = SessionTask::new(setup, out);
+    let (agents, bills) = Agents::plant(&mut setup, &out).unzip();
+    let mut task = SessionTask::new(setup, agents, HookDesk::default(), out);
     task.start_mcp();
+    run_task(task, inbound, bills).await
+}
+
+/// Runs an agent's session; boxed, since agents run agents.
+pub(crate) fn run_agent(
+    setup: SessionSetup,
+    agents: Agents,
+    hooks: HookDesk,
+    inbound: mpsc::Receiver<Inbound>,
+    out: mpsc::Sender<Frame>,
+) -> BoxFuture<SessionEnd> {
+    Box::pin(run_task(SessionTask::new(setup, Some(agents), hooks, out), inbound, None))
+}
+
+async fn run_task(
+    mut task: SessionTask,
+    mut inbound: mpsc::Receiver<Inbound>,
+    mut bills: Option<mpsc::Receiver<Bill>>,
+) -> SessionEnd {
     let mut open = true;
     while !task.ended {
         let event = tokio::select! {
             biased;
+            // Before anything that an agent reports, so that no total lacks what it spent.
+            Some(bill) = next_bill(&mut bills) => Event::Bill(bill),
             message = inbound.recv(), if open => {
                 // Interrupts still come after the last frame, so only the channel's end closes it.
                 open = message.is_some();
@@ -65,10 +88,12 @@ pub async fn run(
         match event {
             Event::Inbound(message) => task.hear(message).await,
             Event::Report(report) => task.take_report(report).await,
+            Event::Bill(bill) => task.feed(Input::BilledElsewhere(Box::new(bill))).await,
         }
     }
     task.work.wind_down().await;
     task.end_mcp().await;
+    task.enter_late_bills(bills).await;
     SessionEnd {
         last_result_failed: task.engine.last_result_failed(),
         storage_failure: task.storage_failure,
@@ -78,6 +103,14 @@ pub async fn run(
 enum Event {
     Inbound(Inbound),
     Report(Report),
+    Bill(Bill),
+}
+
+async fn next_bill(bills: &mut Option<mpsc::Receiver<Bill>>) -> Option<Bill> {
+    match bills {
+        Some(bills) => bills.recv().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Everything a session task owns.
@@ -89,6 +122,7 @@ pub(crate) struct SessionTask {
     pub(crate) work: Work,
     pub(crate) questions: Questions,
     pub(crate) hooks: HookDesk,
+    pub(crate) agents: Option<Agents>,
     pub(crate) ids: IdSource,
     pub(crate) out: mpsc::Sender<Frame>,
     pub(crate) facing: Facing,
@@ -126,7 +160,12 @@ pub(crate) struct Facing {
 }
 
 impl SessionTask {
-    fn new(setup: SessionSetup, out: mpsc::Sender<Frame>) -> Self {
+    fn new(
+        setup: SessionSetup,
+        agents: Option<Agents>,
+        hooks: HookDesk,
+        out: mpsc::Sender<Frame>,
+    ) -> Self {
         let tools = setup.ports.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool)));
         // Ids of control requests must differ from those of the engine's frames.
         let ids = IdSource::new(setup.engine.seed.map(|half| !half));
@@ -135,7 +174,8 @@ impl SessionTask {
             policy: setup.policy,
             work: Work::new(),
             questions: Questions::default(),
-            hooks: HookDesk::default(),
+            hooks,
+            agents,
             ids,
             out,
             facing: Facing {
@@ -199,6 +239,7 @@ impl SessionTask {
                 };
                 self.feed(*input).await;
                 if let Some(task) = ended {
+                    self.forget_agent(&task);
                     self.answer_stops(&task).await;
                 }
             }
@@ -215,6 +256,8 @@ impl SessionTask {
             kind: task.kind,
             description: task.description.clone(),
             output_file: task.output_file.clone(),
+            place: Place::Background,
+            agent: None,
         };
         self.work.task(task);
         self.feed(Input::TaskStarted(Box::new(start))).await;
@@ -222,6 +265,7 @@ impl SessionTask {
 
     /// No further frames will come: prompts that still wait are taken up first.
     pub(crate) async fn close(&mut self) {
+        self.close_agents();
         self.mcp_host_gone();
         if self.hold_close() {
             return;

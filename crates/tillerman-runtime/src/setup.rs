@@ -12,6 +12,7 @@ use tillerman_protocol::model::SystemBlock;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::AgentSetup;
 use crate::redact::Secrets;
 
 /// The ports through which a session reaches the world.
@@ -88,4 +89,6 @@ pub struct SessionSetup {
     pub secrets: Secrets,
     /// Fires when the process is to end at once.
     pub shutdown: CancellationToken,
+    /// What agents are started with; nothing when there are none.
+    pub agents: Option<AgentSetup>,
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use tillerman_engine::{CallId, Input, ResponseId, TimerId};
+use tillerman_engine::{CallId, Grant, Input, ResponseId, TimerId};
 use tillerman_ports::{BackgroundTask, Model};
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
 use tillerman_protocol::stream::StreamEvent;
 use tillerman_protocol::task::{TaskEnd, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome};
 use tillerman_protocol::{RequestId, TaskId};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +41,7 @@ pub(crate) enum Name {
     Tool(CallId),
     Timer(TimerId),
     HookTimer(RequestId),
+    Reservation(ResponseId),
     Task(TaskId),
     Mcp(McpWork),
 }
@@ -172,6 +173,16 @@ impl Work {
         self.spawn(Name::Timer(timer), tokio::time::sleep(after).map(|()| Some(fired)));
     }
 
+    /// Waits for a share of the budget. One that never comes is refused, since nobody is left who
+    /// could grant it.
+    pub(crate) fn reservation(&mut self, response: ResponseId, granted: oneshot::Receiver<Grant>) {
+        let report = move |grant: Result<Grant, _>| {
+            let grant = grant.unwrap_or(Grant::Refused);
+            Some(Report::Engine(Box::new(Input::Reserved { response, grant })))
+        };
+        self.spawn(Name::Reservation(response), granted.map(report));
+    }
+
     pub(crate) fn hook_timer(&mut self, request: RequestId, after: Duration) {
         let name = Name::HookTimer(request.clone());
         let fired = Report::HookTimedOut(request);
@@ -250,9 +261,13 @@ fn crashed(name: Name) -> Report {
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),
         Name::Mcp(work) => Report::Mcp(Box::new(McpReport::Crashed(work))),
+        Name::Reservation(response) => {
+            let grant = Grant::Refused;
+            Report::Engine(Box::new(Input::Reserved { response, grant }))
+        }
         Name::Task(task) => {
             let summary = "The task crashed.".to_owned();
-            let end = TaskEnd { status: TaskStatus::Failed, summary };
+            let end = TaskEnd::new(TaskStatus::Failed, summary);
             Report::Engine(Box::new(Input::TaskEnded { task, end }))
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Modules are listed in reading order.
 
+mod agents;
 mod sessions;
 mod transcript;
 
@@ -20,6 +21,7 @@ mod sweep;
 
 mod checkpoint;
 
+pub use agents::{AgentDirectory, NoAgentFiles};
 pub use checkpoint::{CheckpointLimits, FileCheckpoints, file_history_dir};
 pub use fork::fork;
 pub use load::{Loaded, Repairs, ResumeAt, SkipReason, SkippedLine};

@@ -4,3 +4,5 @@
 mod golden;
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod trees;

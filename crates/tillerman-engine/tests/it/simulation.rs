@@ -5,7 +5,7 @@
 
 mod answers;
 mod callbook;
-mod dice;
+pub(crate) mod dice;
 mod fault;
 mod flight;
 mod negative;

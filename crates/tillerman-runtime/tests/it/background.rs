@@ -61,7 +61,7 @@ impl Tool for Leave {
 }
 
 async fn work(course: Course, cancel: CancellationToken) -> TaskEnd {
-    let end = |status, summary: &str| TaskEnd { status, summary: summary.to_owned() };
+    let end = |status, summary: &str| TaskEnd::new(status, summary);
     match course {
         Course::UntilOpened(gate) => tokio::select! {
             () = gate.pass() => end(TaskStatus::Completed, "All passed"),

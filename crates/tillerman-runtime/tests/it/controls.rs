@@ -179,7 +179,6 @@ async fn what_cannot_be_done_yet_is_admitted() {
         json!({"subtype": "reload_skills"}),
         json!({"subtype": "generate_session_title", "description": "x"}),
         json!({"subtype": "get_task_output", "task_id": "b1"}),
-        json!({"subtype": "background_tasks"}),
     ];
     for request in requests {
         let answer = play.ask(request.clone()).await;

@@ -1,6 +1,8 @@
 //! A session as its host sees it: frames in, frames out, on a clock that only moves when nothing else does.
 
 #[cfg(test)]
+mod agent_stage;
+#[cfg(test)]
 mod model;
 #[cfg(test)]
 mod secrets;
@@ -13,6 +15,10 @@ mod stage;
 #[cfg(test)]
 mod tools;
 
+#[cfg(test)]
+mod agents;
+#[cfg(test)]
+mod agents_background;
 #[cfg(test)]
 mod background;
 #[cfg(test)]

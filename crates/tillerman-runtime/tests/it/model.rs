@@ -49,6 +49,7 @@ pub(crate) struct Script {
     steps: Vec<Step>,
     blocks: usize,
     calls: bool,
+    by_helper: bool,
 }
 
 pub(crate) fn script() -> Script {
@@ -93,6 +94,12 @@ impl Script {
             &json!({"type": "tool_use", "id": id, "name": tool, "input": {}}),
             &json!({"type": "input_json_delta", "partial_json": input.to_string()}),
         )
+    }
+
+    /// Only the agent with the helper's prompt says this, whenever it asks.
+    pub(crate) fn by_helper(mut self) -> Self {
+        self.by_helper = true;
+        self
     }
 
     pub(crate) fn then(mut self, step: Step) -> Self {
@@ -141,6 +148,11 @@ impl ScriptedModel {
         Self(Arc::new(Mutex::new(Played { scripts, requests: Vec::new() })))
     }
 
+    /// Has it play further scripts.
+    pub(crate) fn then_play(&self, scripts: impl IntoIterator<Item = Script>) {
+        self.0.lock().unwrap().scripts.extend(scripts);
+    }
+
     pub(crate) fn requests(&self) -> Vec<ModelRequest> {
         self.0.lock().unwrap().requests.iter().map(|(_, request)| request.clone()).collect()
     }
@@ -160,8 +172,12 @@ impl Model for ScriptedModel {
     fn respond(&self, request: ModelRequest) -> EventStream {
         let script = {
             let mut played = self.0.lock().unwrap();
+            let of_helper = request.system.iter().any(|block| block.text.contains("the helper"));
             played.requests.push((Instant::now(), request));
-            played.scripts.pop_front().unwrap_or_else(|| says("There is nothing left to say."))
+            let own = played.scripts.iter().position(|script| script.by_helper && of_helper);
+            let next = own.or_else(|| played.scripts.iter().position(|script| !script.by_helper));
+            next.and_then(|next| played.scripts.remove(next))
+                .unwrap_or_else(|| says("There is nothing left to say."))
         };
         if matches!(script.steps.first(), Some(Step::PanicAtOnce)) {
             panic!("the model was told to panic");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tillerman_engine::{Echo, Limits, Origin, Restored, SessionConfig};
+use tillerman_engine::{Books, Echo, Limits, Origin, Restored, SessionConfig};
 use tillerman_policy::{Policy, Rule};
 use tillerman_ports::{Clock, LiveSettings, PermissionKeeper, Tool};
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
@@ -73,6 +73,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
         settings: Box::new(json!({"sources": [], "errors": []})),
         mcp: None,
         shutdown: CancellationToken::new(),
+        agents: None,
     };
     Stage { setup, model, shelf, room: 64 }
 }
@@ -128,6 +129,8 @@ fn config(prompt: &SystemPrompt) -> SessionConfig {
         init: Init { cwd: "/nowhere".to_owned(), ..Init::default() },
         hooked: Vec::new(),
         checkpoints: false,
+        agent: None,
+        books: Books::Own,
     }
 }
 

@@ -148,10 +148,10 @@ async fn work(order: Order, task: Arc<Task>, output: Output) -> TaskEnd {
 fn end(task: &Task, ending: &Ending, timeout: Duration) -> TaskEnd {
     let name = &task.description;
     match ending {
-        Ending::Exited(status) if status.success() => TaskEnd {
-            status: TaskStatus::Completed,
-            summary: format!("The background command \"{name}\" ended with exit code 0."),
-        },
+        Ending::Exited(status) if status.success() => TaskEnd::new(
+            TaskStatus::Completed,
+            format!("The background command \"{name}\" ended with exit code 0."),
+        ),
         Ending::Exited(status) => failed(task, &how(&task.command, *status)),
         Ending::TimedOut => failed(
             task,
@@ -159,10 +159,10 @@ fn end(task: &Task, ending: &Ending, timeout: Duration) -> TaskEnd {
         ),
         Ending::TooMuchOutput => failed(task, "It wrote too much and was stopped."),
         Ending::Lost(error) => failed(task, &format!("How it ended is not known ({error}).")),
-        Ending::Cancelled => TaskEnd {
-            status: TaskStatus::Stopped,
-            summary: format!("The background command \"{name}\" was stopped."),
-        },
+        Ending::Cancelled => TaskEnd::new(
+            TaskStatus::Stopped,
+            format!("The background command \"{name}\" was stopped."),
+        ),
     }
 }
 
@@ -176,7 +176,7 @@ fn how(command: &str, status: ExitStatus) -> String {
 
 fn failed(task: &Task, why: &str) -> TaskEnd {
     let summary = format!("The background command \"{}\" failed: {why}", task.description);
-    TaskEnd { status: TaskStatus::Failed, summary }
+    TaskEnd::new(TaskStatus::Failed, summary)
 }
 
 fn exit_code(ending: &Ending) -> Option<i32> {

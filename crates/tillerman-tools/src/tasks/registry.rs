@@ -74,7 +74,7 @@ impl Drop for Running {
             let vanished = progress.is_none();
             if vanished {
                 let summary = "It was stopped together with the session.".to_owned();
-                let end = TaskEnd { status: TaskStatus::Stopped, summary };
+                let end = TaskEnd::new(TaskStatus::Stopped, summary);
                 *progress = Some(Ended { end, exit_code: None });
             }
             vanished

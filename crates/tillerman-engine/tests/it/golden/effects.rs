@@ -59,6 +59,15 @@ impl Renderer {
             Effect::Sync(Sync::Begin) => "sync begin".to_owned(),
             Effect::Sync(Sync::Finish) => "sync finish".to_owned(),
             Effect::Checkpoint { messages } => format!("checkpoint {}", messages.len()),
+            Effect::Reserve { response, usd } => {
+                format!("reserve {}{}", names.response(*response), frames::cost(*usd))
+            }
+            Effect::CancelReserve { response } => {
+                format!("cancel-reserve {}", names.response(*response))
+            }
+            Effect::Settle(bill) => {
+                format!("settle {}{}", names.response(bill.response), frames::cost(bill.usd))
+            }
             Effect::CallModel { response, request } => {
                 let name = names.response(*response);
                 format!("call-model {name}{}", self.request(request))
@@ -90,6 +99,7 @@ impl Renderer {
                 format!("run {} {name} {input}", names.call(*call))
             }
             Effect::CancelTool { call } => format!("cancel-tool {}", names.call(*call)),
+            Effect::StartTask { task } => format!("start-task {task}"),
             Effect::StopTask { task } => format!("stop-task {task}"),
             Effect::StartTimer { timer, after_ms } => {
                 format!("timer {} {}", names.timer(*timer), frames::delay(*after_ms))
@@ -143,6 +153,9 @@ fn entry_line(entry: &Entry) -> String {
         Entry::User(entry) => {
             let meta = if entry.is_meta == Some(true) { " meta" } else { "" };
             format!("user {}{meta}", content(&entry.message.content))
+        }
+        Entry::System(entry) => {
+            format!("system {} {}", entry.subtype, serde_json::to_string(&entry.extra).unwrap())
         }
         Entry::CostState(costs) => format!("cost-state{}", cost(costs)),
         Entry::LastPrompt { last_prompt, .. } => format!("last-prompt {}", quoted(last_prompt)),

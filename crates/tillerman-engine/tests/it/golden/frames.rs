@@ -93,7 +93,7 @@ fn system(detail: &SystemDetail) -> String {
             format!("task_started {} {}", task.task_id, quoted(&task.description))
         }
         SystemDetail::TaskUpdated(task) => {
-            let status = task.patch.status.as_deref().unwrap_or_default();
+            let status = task.patch.status.as_deref().unwrap_or("backgrounded");
             format!("task_updated {} {status}", task.task_id)
         }
         SystemDetail::TaskNotification(task) => {

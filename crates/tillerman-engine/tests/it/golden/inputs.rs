@@ -1,11 +1,15 @@
 //! From the `>` lines of a transcript to what a session hears.
 
-use serde_json::Value;
-use tillerman_engine::{HookOutcome, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
+use serde_json::{Value, json};
+use tillerman_engine::{
+    AgentTask, Bill, Grant, HookOutcome, Input, Judgement, PermissionAnswer, Place, Prompt,
+    ResponseId, TaskStart,
+};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::McpServerState;
 use tillerman_protocol::hook::{HookEvent, HookOutput};
 use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::stream::Usage;
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome, ToolOutput};
 use tillerman_protocol::{EntryId, TaskId, ToolUseId};
@@ -53,9 +57,29 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
         "task-started" => Input::TaskStarted(Box::new(TaskStart {
             id: TaskId::new(words.word()),
             tool_use_id: ToolUseId::new("u1"),
-            kind: TaskKind::LocalBash,
             description: words.text(),
             output_file: "/tmp/out".to_owned(),
+            place: if words.flag("foreground") { Place::Foreground } else { Place::Background },
+            kind: if words.flag("agent") { TaskKind::LocalAgent } else { TaskKind::LocalBash },
+            agent: words.option("kind").map(|kind| {
+                Box::new(AgentTask { kind, prompt: "go".to_owned(), depth: 1, parent: None })
+            }),
+        })),
+        "task-backgrounded" => {
+            let task = TaskId::new(words.word());
+            Input::TaskBackgrounded { task, outcome: Box::new(outcome(words)) }
+        }
+        "reserved" => {
+            let response = names.response_id(&words.word());
+            let grant = if words.flag("refused") { Grant::Refused } else { Grant::Granted };
+            Input::Reserved { response, grant }
+        }
+        "billed" => Input::BilledElsewhere(Box::new(Bill {
+            response: ResponseId(1),
+            model: words.word(),
+            usage: Usage { input_tokens: words.number(), ..Usage::default() },
+            usd: 0.0,
+            api_ms: 1,
         })),
         "task-ended" => {
             let task = TaskId::new(words.word());
@@ -65,7 +89,7 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
                 "stopped" => TaskStatus::Stopped,
                 other => words.misread(other),
             };
-            Input::TaskEnded { task, end: TaskEnd { status, summary: words.text() } }
+            Input::TaskEnded { task, end: TaskEnd::new(status, words.text()) }
         }
         "timer" => Input::TimerFired { timer: names.timer_id(&words.word()) },
         "interrupt" => Input::Interrupted,
@@ -154,7 +178,8 @@ fn outcome(words: &mut Words) -> ToolOutcome {
                 Some(blocks) => serde_json::from_value(blocks).expect("content blocks"),
                 None => Content::Text(words.text()),
             };
-            Ok(ToolOutput::new(content, None))
+            let left = words.option("left").map(|task| json!({"backgroundTaskId": task}));
+            Ok(ToolOutput::new(content, left))
         }
         "err" => Err(ToolFailure::new(words.text())),
         other => words.misread(other),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use tillerman_engine::{Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{AgentIdentity, Books, Echo, Limits, Origin, SessionConfig};
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
@@ -37,6 +37,8 @@ pub(super) fn usual() -> SessionConfig {
         init: Init::default(),
         hooked: Vec::new(),
         checkpoints: false,
+        agent: None,
+        books: Books::Own,
     }
 }
 
@@ -52,6 +54,12 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
         "fallback" => config.fallback_models = words.rest(),
         "approver" => config.has_approver = true,
         "checkpoints" => config.checkpoints = true,
+        "shared-books" => config.books = Books::Shared,
+        "agent" => {
+            let kind = words.word();
+            let transcript_path = "/sub/agent-a1.jsonl".to_owned();
+            config.agent = Some(AgentIdentity { id: "a1".to_owned(), kind, transcript_path });
+        }
         "hooks" => config.hooked = hook_events(&mut words),
         "echo" => {
             config.echo = Echo {

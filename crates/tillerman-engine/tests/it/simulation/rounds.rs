@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tillerman_engine::{Activity, Effect, Input, Prompt};
-use tillerman_protocol::EntryId;
 use tillerman_protocol::frame::{Frame, ResultFrame, SessionState, SystemDetail};
 use tillerman_protocol::hook::HookDetail;
-use tillerman_protocol::task::TaskStatus;
+use tillerman_protocol::task::{TaskKind, TaskStatus};
 use tillerman_protocol::transcript::Entry;
+use tillerman_protocol::{EntryId, TaskId};
 
 use super::fault::{Checked, Fault, ensure};
 
@@ -43,6 +43,8 @@ pub(super) struct Rounds {
     closed: bool,
     ended: bool,
     state: Option<SessionState>,
+    /// Agents at work; a session that waits for them does not call that rest.
+    agents: HashSet<TaskId>,
     lifecycle: HashMap<EntryId, String>,
     answered: HashSet<EntryId>,
     /// How often rounds ended in which way.
@@ -51,10 +53,16 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub(super) fn hear(&mut self, input: &Input) {
+        if let Input::TaskEnded { task, .. } = input {
+            self.agents.remove(task);
+        }
         match input {
             Input::Prompted(prompt) if !self.closed => self.pending.push(prompt.clone()),
             Input::PromptWithdrawn(uuid) => {
                 self.pending.retain(|prompt| prompt.uuid.as_ref() != Some(uuid));
+            }
+            Input::TaskStarted(task) if task.kind == TaskKind::LocalAgent => {
+                self.agents.insert(task.id.clone());
             }
             // A task that ends by itself is news for the model, whether or not anybody can prompt.
             Input::TaskEnded { task, end } if end.status != TaskStatus::Stopped => {
@@ -221,7 +229,8 @@ impl Rounds {
                 ensure(phase == Phase::Idle, "idle-means-a-result", || format!("{phase:?}"))?;
                 let waits = self.pending.first().or(self.taken.first());
                 ensure(waits.is_none(), "prompts-are-not-lost", || format!("{waits:?} waits"))?;
-                let told = self.state.is_none_or(|state| state == SessionState::Idle);
+                let told = self.state.is_none_or(|state| state == SessionState::Idle)
+                    || !self.agents.is_empty();
                 ensure(told, "states-are-told", || format!("{:?} when idle", self.state))?;
                 let is_over = |state: &str| matches!(state, "completed" | "cancelled");
                 let unfinished = self.lifecycle.iter().find(|(_, state)| !is_over(state));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use tillerman_engine::{Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{Books, Echo, Limits, Origin, SessionConfig};
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
@@ -85,6 +85,8 @@ impl Stage {
             init: Init::default(),
             hooked: hooked(dice),
             checkpoints: dice.chance(30),
+            agent: None,
+            books: Books::Own,
         }
     }
 }

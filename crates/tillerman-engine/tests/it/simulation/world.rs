@@ -1,8 +1,8 @@
 //! Everything outside the engine: it carries effects out and decides what happens next.
 
 use tillerman_engine::{
-    AskId, CallId, Effect, HookOutcome, HookRunId, Input, Judgement, PermissionAnswer, Prompt,
-    ResponseId, TaskStart, TimerId,
+    AskId, CallId, Effect, HookOutcome, HookRunId, Input, Judgement, PermissionAnswer, Place,
+    Prompt, ResponseId, TaskStart, TimerId,
 };
 use tillerman_protocol::content::{Block, Content, ToolResult};
 use tillerman_protocol::frame::Frame;
@@ -132,7 +132,7 @@ impl World {
                 let stopped = matches!(self.flight.tasks.remove(&task), Some(Task::Stopped(_)));
                 let by_itself = [TaskStatus::Completed, TaskStatus::Failed];
                 let status = if stopped { TaskStatus::Stopped } else { self.dice.pick(&by_itself) };
-                let end = TaskEnd { status, summary: "it is over".to_owned() };
+                let end = TaskEnd::new(status, "it is over");
                 Input::TaskEnded { task, end }
             }
         };
@@ -198,7 +198,7 @@ impl World {
                 Input::HooksAnswered { run: HookRunId(unknown), outcome }
             }
             5 => {
-                let end = TaskEnd { status: TaskStatus::Completed, summary: String::new() };
+                let end = TaskEnd::new(TaskStatus::Completed, "");
                 Input::TaskEnded { task: "unknown".into(), end }
             }
             _ => Input::TimerFired { timer: TimerId(unknown) },
@@ -232,14 +232,21 @@ impl World {
     /// A tool leaves work behind.
     fn task(&mut self) -> Input {
         let id = TaskId::new(format!("{TASK}{}.", self.writer.number()));
-        let task = Task::Works(patience(&mut self.dice));
+        let kind = self.dice.pick(&[TaskKind::LocalBash, TaskKind::LocalAgent]);
+        // Agents are sessions, which end by themselves.
+        let task = Task::Works(match kind {
+            TaskKind::LocalAgent => Patience::Ends,
+            TaskKind::LocalBash => patience(&mut self.dice),
+        });
         self.flight.tasks.insert(id.clone(), task);
         Input::TaskStarted(Box::new(TaskStart {
             id,
             tool_use_id: self.writer.some_call(&mut self.dice),
-            kind: self.dice.pick(&[TaskKind::LocalBash, TaskKind::LocalAgent]),
+            kind,
             description: "work".to_owned(),
             output_file: "output".to_owned(),
+            place: Place::Background,
+            agent: None,
         }))
     }
 

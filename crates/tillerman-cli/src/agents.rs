@@ -1,0 +1,84 @@
+//! The agents of a session: who they are, how many there may be, and where they leave their transcripts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tillerman_policy::Policy;
+use tillerman_ports::{AgentFiles, Tool, Toolbox};
+use tillerman_protocol::agent::AgentDefinition;
+use tillerman_runtime::{AgentLimits, AgentSetup};
+use tillerman_store::{AgentDirectory, NoAgentFiles};
+use tillerman_tools::{ToolConfig, session_tools};
+
+use crate::arguments::Arguments;
+use crate::environment::Environment;
+use crate::failure::StartFailure;
+use crate::opening::Opened;
+use crate::toolbox::exists;
+
+/// Makes the tools of each agent.
+#[derive(Debug)]
+struct FreshTools(ToolConfig);
+
+impl Toolbox for FreshTools {
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        session_tools(self.0.clone())
+    }
+}
+
+/// What agents are started with; nothing when the tool for it does not exist.
+pub(crate) fn setup(
+    arguments: &Arguments,
+    environment: &Environment,
+    policy: &Policy,
+    config: &ToolConfig,
+    opened: &Opened,
+) -> Result<Option<AgentSetup>, StartFailure> {
+    let definitions = definitions(arguments)?;
+    let listed = arguments.permission.tools.is_some();
+    let is_there = |name: &str| exists(arguments, policy, name);
+    // Either name lets the tool exist, and either one forbids it.
+    let offered = if listed {
+        is_there("Agent") || is_there("Task")
+    } else {
+        is_there("Agent") && is_there("Task")
+    };
+    if !offered {
+        return Ok(None);
+    }
+    let transcript = opened.transcript.path();
+    let files: Arc<dyn AgentFiles> = if transcript.is_empty() {
+        Arc::new(NoAgentFiles)
+    } else {
+        Arc::new(AgentDirectory::beside(Path::new(&transcript)))
+    };
+    let usual = AgentLimits::default();
+    let number = |name: &str| environment.number(name);
+    Ok(Some(AgentSetup {
+        definitions,
+        built_in: !environment.is_on("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"),
+        main: arguments.extension.agent.clone(),
+        limits: AgentLimits {
+            depth: number("CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH").unwrap_or(usual.depth),
+            at_once: environment
+                .number("CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS")
+                .unwrap_or(usual.at_once),
+        },
+        toolbox: Arc::new(FreshTools(config.clone())),
+        files,
+    }))
+}
+
+fn definitions(arguments: &Arguments) -> Result<Vec<AgentDefinition>, StartFailure> {
+    let Some(text) = &arguments.extension.agents else { return Ok(Vec::new()) };
+    let by_name: BTreeMap<String, AgentDefinition> =
+        serde_json::from_str(text).map_err(|error| {
+            StartFailure::usage(format!(
+                "--agents cannot be read: {error}. It must be a JSON object with a definition \
+             (description, prompt, …) by name."
+            ))
+        })?;
+    let named = |(name, definition)| AgentDefinition { name, ..definition };
+    Ok(by_name.into_iter().map(named).collect())
+}

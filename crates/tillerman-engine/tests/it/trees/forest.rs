@@ -1,0 +1,518 @@
+//! A tree of sessions, the budget they share, and everything that can happen to them.
+
+use std::collections::VecDeque;
+
+use serde_json::json;
+use tillerman_engine::{
+    AgentTask, Bill, Effect, Grant, Input, Judgement, Place, Pool, Prompt, Restored, TaskStart,
+    Ticket, restore,
+};
+use tillerman_protocol::content::Content;
+use tillerman_protocol::frame::{Frame, ResultSubtype};
+use tillerman_protocol::task::{TaskEnd, TaskKind, TaskReport, TaskStatus};
+use tillerman_protocol::tool::{ToolFailure, ToolOutput};
+use tillerman_protocol::{Moment, TaskId, ToolUseId};
+
+use super::node::{Life, MOST_OUTPUT, Node, config};
+use super::said::{Say, events};
+use crate::simulation::dice::Dice;
+
+const MOST_NODES: usize = 12;
+const MOST_STEPS: u64 = 20_000;
+
+/// What trees amounted to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    steps: u64,
+    agents: u64,
+    promoted: u64,
+    interrupted: u64,
+    restarts: u64,
+    refused: u64,
+    waited: u64,
+    reported: u64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.steps += other.steps;
+        self.agents += other.agents;
+        self.promoted += other.promoted;
+        self.interrupted += other.interrupted;
+        self.restarts += other.restarts;
+        self.refused += other.refused;
+        self.waited += other.waited;
+        self.reported += other.reported;
+    }
+
+    pub(super) const fn counts(&self) -> [(&'static str, u64); 7] {
+        [
+            ("an agent", self.agents),
+            ("a promotion", self.promoted),
+            ("an interrupt", self.interrupted),
+            ("a restart", self.restarts),
+            ("a refused request", self.refused),
+            ("a request that waited", self.waited),
+            ("a report", self.reported),
+        ]
+    }
+}
+
+/// A tree and what it shares.
+pub(super) struct Forest {
+    dice: Dice,
+    traced: bool,
+    nodes: Vec<Node>,
+    pool: Pool,
+    budget: Option<f64>,
+    /// The dearest response so far.
+    dearest: f64,
+    /// Bills on their way to the root.
+    bills: VecDeque<Bill>,
+    /// Everything that was settled since the root began, with what it began with.
+    settled: f64,
+    serial: u64,
+    clock: i64,
+    tally: Tally,
+}
+
+type Checked = Result<(), String>;
+
+impl Forest {
+    pub(super) fn new(seed: u64, traced: bool) -> Self {
+        let mut dice = Dice::new(seed);
+        #[expect(clippy::cast_precision_loss, reason = "the number is small")]
+        let budget = dice.chance(70).then(|| dice.below(60) as f64 / 10.0);
+        Self {
+            dice,
+            traced,
+            nodes: Vec::new(),
+            pool: Pool::default(),
+            budget,
+            dearest: 0.0,
+            bills: VecDeque::new(),
+            settled: 0.0,
+            serial: 0,
+            clock: 1_700_000_000_000,
+            tally: Tally::default(),
+        }
+    }
+
+    /// A few processes of one session, each a tree that grows and ends, or is cut down.
+    pub(super) fn run(mut self) -> Result<Tally, String> {
+        let mut restored = Restored::default();
+        for process in 0..3 {
+            let entries = self.process(restored, process < 2)?;
+            if entries.is_empty() || !self.dice.chance(50) {
+                break;
+            }
+            self.tally.restarts += 1;
+            restored = restore(&entries);
+        }
+        Ok(self.tally)
+    }
+
+    fn process(
+        &mut self,
+        restored: Restored,
+        may_crash: bool,
+    ) -> Result<Vec<tillerman_protocol::transcript::Entry>, String> {
+        self.settled = restored.ledger.total_usd();
+        self.pool = Pool::new(self.budget, self.settled);
+        self.bills.clear();
+        let seed = [self.dice.next(), self.dice.next()];
+        let kept = self.nodes.first().map_or_else(Vec::new, |root| root.entries.clone());
+        let mut root =
+            Node::new(config(seed, None, self.budget), restored, None, 0, Place::Foreground);
+        root.entries = kept;
+        self.nodes = vec![root];
+        for _ in 0..=self.dice.below(3) {
+            let text = format!("prompt {}", self.number());
+            self.nodes[0].inbox.push_back(Input::Prompted(Prompt::text(text)));
+        }
+        let wild = 20 + self.dice.below(400);
+        let crash_at = (may_crash && self.dice.chance(30)).then(|| self.dice.below(wild));
+        for step in 0..MOST_STEPS {
+            if crash_at == Some(step) {
+                return Ok(self.nodes[0].entries.clone());
+            }
+            if step == wild {
+                self.hear(0, Input::InputClosed)?;
+            }
+            if self.nodes[0].life == Life::Over {
+                self.cut_loose()?;
+                return Ok(self.nodes[0].entries.clone());
+            }
+            self.step(step < wild)?;
+        }
+        Err("the tree does not end".to_owned())
+    }
+
+    fn step(&mut self, wild: bool) -> Checked {
+        self.tally.steps += 1;
+        if let Some(bill) = self.bills.pop_front() {
+            return self.hear(0, Input::BilledElsewhere(Box::new(bill)));
+        }
+        if let Some(at) =
+            self.nodes.iter().position(|node| node.is_alive() && !node.inbox.is_empty())
+        {
+            let input = self.nodes[at].inbox.pop_front().unwrap();
+            return self.hear(at, input);
+        }
+        if wild && self.dice.chance(2) {
+            self.tally.interrupted += 1;
+            return self.hear(0, Input::Interrupted);
+        }
+        if self.dice.chance(4)
+            && let Some(at) = self.waited_for()
+        {
+            return self.promote(at);
+        }
+        if wild && self.dice.chance(1) && self.nodes.len() > 1 {
+            let at = 1 + self.dice.index(self.nodes.len() - 1);
+            return self.stop(at);
+        }
+        let alive: Vec<usize> =
+            (0..self.nodes.len()).filter(|at| self.nodes[*at].is_alive()).collect();
+        let mut ready: Vec<(usize, Input)> = Vec::new();
+        for at in alive {
+            ready.extend(self.next_of(at).map(|input| (at, input)));
+        }
+        if ready.is_empty() {
+            if wild {
+                return self.hear(0, Input::InputClosed);
+            }
+            return Err("everybody waits for somebody".to_owned());
+        }
+        let (at, input) = ready.swap_remove(self.dice.index(ready.len()));
+        self.take(at, &input);
+        self.hear(at, input)
+    }
+
+    /// Something that could happen to a node next.
+    fn next_of(&mut self, at: usize) -> Option<Input> {
+        let node = &self.nodes[at];
+        let mut ready = Vec::new();
+        for (response, script) in &node.responses {
+            let event = script.front().cloned();
+            ready.extend(event.map(|event| Input::ModelReported { response: *response, event }));
+        }
+        let allow = Judgement::Allow;
+        ready.extend(
+            node.judging
+                .iter()
+                .map(|call| Input::CallJudged { call: *call, judgement: allow.clone() }),
+        );
+        ready.extend(node.tools.iter().map(|call| Input::ToolEnded {
+            call: *call,
+            outcome: Ok(ToolOutput::new(Content::Text("seen".to_owned()), None)),
+        }));
+        ready.extend(node.timers.iter().map(|timer| Input::TimerFired { timer: *timer }));
+        if ready.is_empty() { None } else { Some(ready.swap_remove(self.dice.index(ready.len()))) }
+    }
+
+    /// The world has no further part in what is about to be heard.
+    fn take(&mut self, at: usize, input: &Input) {
+        let node = &mut self.nodes[at];
+        match input {
+            Input::ModelReported { response, .. } => {
+                let script = node.responses.entry(*response).or_default();
+                script.pop_front();
+                if script.is_empty() {
+                    node.responses.remove(response);
+                }
+            }
+            Input::CallJudged { call, .. } => node.judging.retain(|held| held != call),
+            Input::ToolEnded { call, .. } => node.tools.retain(|held| held != call),
+            Input::TimerFired { timer } => node.timers.retain(|held| held != timer),
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, at: usize, input: Input) -> Checked {
+        if self.traced {
+            println!("{at}> {input:?}");
+        }
+        self.clock += 7;
+        let effects = self.nodes[at].session.step(Moment::from_millis(self.clock), input);
+        for effect in effects {
+            if self.traced && !matches!(effect, Effect::CallModel { .. }) {
+                println!("  {at}< {effect:?}");
+            }
+            self.carry_out(at, effect)?;
+        }
+        self.check()
+    }
+
+    fn carry_out(&mut self, at: usize, effect: Effect) -> Checked {
+        match effect {
+            Effect::Append(entry) => self.nodes[at].entries.push(*entry),
+            Effect::Emit(frame) => self.show(at, &frame),
+            Effect::Reserve { response, usd } => {
+                let (ticket, answer) = self.pool.ask(usd);
+                self.nodes[at].tickets.insert(response, ticket);
+                match answer {
+                    Some(grant) => {
+                        self.tally.refused += u64::from(grant == Grant::Refused);
+                        self.nodes[at].inbox.push_back(Input::Reserved { response, grant });
+                    }
+                    None => self.tally.waited += 1,
+                }
+            }
+            Effect::CancelReserve { response } => self.settle(at, response, 0.0),
+            Effect::Settle(bill) => {
+                self.dearest = self.dearest.max(bill.usd);
+                self.settled += bill.usd;
+                self.settle(at, bill.response, bill.usd);
+                if at > 0 {
+                    self.bills.push_back(*bill);
+                }
+            }
+            Effect::CallModel { response, .. } => {
+                let script = self.response(at);
+                self.nodes[at].responses.insert(response, script);
+            }
+            Effect::CancelModel { response } => drop(self.nodes[at].responses.remove(&response)),
+            Effect::JudgeCall { call, .. } => self.nodes[at].judging.push(call),
+            Effect::RunTool { call, tool_use_id, name, input } => {
+                if name == "Agent" {
+                    let background = input["background"] == true;
+                    self.plant(at, call, tool_use_id, background);
+                } else {
+                    self.nodes[at].tools.push(call);
+                }
+            }
+            Effect::CancelTool { call } => {
+                self.nodes[at].tools.retain(|held| *held != call);
+                let below =
+                    |node: &Node| node.parent == Some(at) && node.waiting_call == Some(call);
+                if let Some(below) = self.nodes.iter().position(below) {
+                    self.stop(below)?;
+                }
+            }
+            Effect::StartTask { task } => {
+                let begins = self.find(&task)?;
+                let prompt = Prompt::text(format!("work of {task}"));
+                self.nodes[begins].life = Life::AtWork;
+                self.nodes[begins].inbox.push_back(Input::Prompted(prompt));
+            }
+            Effect::StopTask { task } => {
+                let stops = self.find(&task)?;
+                self.stop(stops)?;
+            }
+            Effect::StartTimer { timer, .. } => self.nodes[at].timers.push(timer),
+            Effect::CancelTimer { timer } => self.nodes[at].timers.retain(|held| *held != timer),
+            Effect::End => self.end(at),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, at: usize, response: tillerman_engine::ResponseId, usd: f64) {
+        let Some(ticket) = self.nodes[at].tickets.remove(&response) else { return };
+        let answered = self.pool.settle(ticket, usd);
+        for (ticket, grant) in answered {
+            self.tally.refused += u64::from(grant == Grant::Refused);
+            let holder = |node: &Node| holder(node, ticket);
+            let found =
+                self.nodes.iter().enumerate().find_map(|(at, n)| holder(n).map(|r| (at, r)));
+            if let Some((at, response)) = found {
+                self.nodes[at].inbox.push_back(Input::Reserved { response, grant });
+            }
+        }
+    }
+
+    /// A call starts an agent: the task is made known first, the agent begins when it is.
+    fn plant(
+        &mut self,
+        at: usize,
+        call: tillerman_engine::CallId,
+        tool_use_id: ToolUseId,
+        background: bool,
+    ) {
+        if self.nodes.len() >= MOST_NODES || self.nodes[at].depth >= 3 {
+            let outcome = Err(ToolFailure::new("too many agents"));
+            return self.nodes[at].inbox.push_back(Input::ToolEnded { call, outcome });
+        }
+        self.tally.agents += 1;
+        let id = format!("agent#{}#", self.number());
+        let place = if background { Place::Background } else { Place::Foreground };
+        let seed = [self.dice.next(), self.dice.next()];
+        let depth = self.nodes[at].depth + 1;
+        let mut node = Node::new(
+            config(seed, Some(id.clone()), None),
+            Restored::default(),
+            Some(at),
+            depth,
+            place,
+        );
+        node.waiting_call = (!background).then_some(call);
+        let start = TaskStart {
+            id: TaskId::new(&id),
+            tool_use_id,
+            kind: TaskKind::LocalAgent,
+            description: "work".to_owned(),
+            output_file: String::new(),
+            place,
+            agent: Some(Box::new(AgentTask::default())),
+        };
+        self.nodes.push(node);
+        let inbox = &mut self.nodes[at].inbox;
+        inbox.push_back(Input::TaskStarted(Box::new(start)));
+        if background {
+            let content = Content::Text("launched".to_owned());
+            let outcome = Ok(ToolOutput::new(content, None));
+            inbox.push_back(Input::ToolEnded { call, outcome });
+        }
+    }
+
+    fn promote(&mut self, at: usize) -> Checked {
+        let Some(parent) = self.nodes[at].parent else { return Ok(()) };
+        self.tally.promoted += 1;
+        let task = self.nodes[at].task.clone();
+        let content = Content::Text("moved".to_owned());
+        let outcome = Box::new(Ok(ToolOutput::new(content, None)));
+        self.nodes[at].waiting_call = None;
+        self.nodes[at].place = Place::Background;
+        self.hear(parent, Input::TaskBackgrounded { task, outcome })
+    }
+
+    /// An agent whose call waits for it and could go on without it.
+    fn waited_for(&mut self) -> Option<usize> {
+        let waits = |node: &Node| {
+            let parent = node.parent.map(|parent| &self.nodes[parent]);
+            let heard = parent.is_some_and(|parent| parent.is_alive() && parent.inbox.is_empty());
+            node.is_alive() && node.waiting_call.is_some() && !node.stopped && heard
+        };
+        self.nodes.iter().position(waits)
+    }
+
+    /// An agent is told to end with everything below it.
+    fn stop(&mut self, at: usize) -> Checked {
+        if self.nodes[at].stopped || self.nodes[at].life == Life::Over || at == 0 {
+            return Ok(());
+        }
+        self.nodes[at].stopped = true;
+        if self.nodes[at].life == Life::Planned {
+            self.nodes[at].life = Life::Over;
+            return Ok(());
+        }
+        self.nodes[at].inbox.push_back(Input::Interrupted);
+        self.nodes[at].inbox.push_back(Input::ShutDown);
+        Ok(())
+    }
+
+    /// A session is over: whoever started it hears how.
+    fn end(&mut self, at: usize) {
+        let node = &mut self.nodes[at];
+        node.life = Life::Over;
+        node.inbox.clear();
+        let Some(parent) = node.parent else { return };
+        let (task, stopped) = (node.task.clone(), node.stopped);
+        let report = format!("report of {task}");
+        let fine = node.result.as_ref().is_some_and(|(_, fine)| *fine);
+        let status = match (stopped, fine) {
+            (true, _) => TaskStatus::Stopped,
+            (false, true) => TaskStatus::Completed,
+            (false, false) => TaskStatus::Failed,
+        };
+        let call = node.waiting_call.take();
+        if self.nodes[parent].life == Life::Over {
+            return;
+        }
+        let waits = call.is_some();
+        let text = TaskReport { text: report.clone(), ..TaskReport::default() };
+        let end = TaskEnd { status, summary: "over".to_owned(), report: Some(Box::new(text)) };
+        self.nodes[at].owes_report = status != TaskStatus::Stopped && !waits;
+        self.nodes[parent].inbox.push_back(Input::TaskEnded { task, end });
+        if let Some(call) = call {
+            let content = Content::Text(report);
+            let outcome = Ok(ToolOutput::new(content, None));
+            self.nodes[parent].inbox.push_back(Input::ToolEnded { call, outcome });
+        }
+    }
+
+    fn show(&mut self, at: usize, frame: &Frame) {
+        if let Frame::Result(result) = frame {
+            let fine = result.subtype == ResultSubtype::Success && !result.is_error;
+            let text = result.result.clone().unwrap_or_default();
+            self.nodes[at].result = Some((text, fine));
+        }
+    }
+
+    fn response(&mut self, at: usize) -> VecDeque<tillerman_protocol::model::ModelEvent> {
+        let number = self.number();
+        let tokens = self.dice.below(MOST_OUTPUT);
+        let branches = if self.nodes[at].depth == 0 { 55 } else { 30 };
+        let say = match self.dice.below(100) {
+            0..5 => Say::Failure,
+            5..15 => Say::Calls(vec![(format!("call_{number}"), "Look", json!({}))]),
+            roll if roll < 15 + branches => {
+                let count = 1 + self.dice.below(3);
+                let call = |index| {
+                    let background = self.dice.chance(50);
+                    (format!("call_{number}_{index}"), "Agent", json!({"background": background}))
+                };
+                Say::Calls((0..count).map(call).collect())
+            }
+            _ => Say::Text(format!("words {number}")),
+        };
+        events(number, &say, tokens)
+    }
+
+    fn find(&self, task: &TaskId) -> Result<usize, String> {
+        let found = self.nodes.iter().position(|node| node.task == *task);
+        found.ok_or_else(|| format!("{task} is nobody's"))
+    }
+
+    const fn number(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
+    }
+
+    /// What holds after every step.
+    fn check(&self) -> Checked {
+        if let Some(budget) = self.budget
+            && self.pool.spent() > budget + self.dearest + 1e-9
+        {
+            return Err(format!("${} was spent of ${budget}", self.pool.spent()));
+        }
+        let root = self.nodes[0].session.ledger().total_usd();
+        let pending: f64 = self.bills.iter().map(|bill| bill.usd).sum();
+        if self.nodes[0].is_alive() && (root + pending - self.settled).abs() > 1e-6 {
+            return Err(format!("${} was settled, ${root} and ${pending} are known", self.settled));
+        }
+        Ok(())
+    }
+
+    /// The root has ended: everybody below it ends too, and nothing stays set aside.
+    fn cut_loose(&mut self) -> Checked {
+        for _ in 0..MOST_STEPS {
+            let next = |node: &Node| node.is_alive() && !node.inbox.is_empty();
+            let Some(at) = self.nodes.iter().position(next) else { break };
+            let input = self.nodes[at].inbox.pop_front().unwrap();
+            self.hear(at, input)?;
+        }
+        if let Some(orphan) = self.nodes.iter().find(|node| node.is_alive()) {
+            return Err(format!("{} outlives the root", orphan.task));
+        }
+        if self.pool.under_way() > 0 {
+            return Err(format!("${} stays set aside", self.pool.held()));
+        }
+        for node in &self.nodes[1..] {
+            let parent = &self.nodes[node.parent.unwrap_or(0)];
+            let heard = parent.heard(&format!("report of {}", node.task));
+            let owed = node.owes_report && !parent.stopped;
+            self.tally.reported += u64::from(heard == 1);
+            if heard > 1 || (owed && heard == 0) {
+                return Err(format!("{} was heard of {heard} times", node.task));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The response for which a node holds a ticket.
+fn holder(node: &Node, ticket: Ticket) -> Option<tillerman_engine::ResponseId> {
+    node.tickets.iter().find(|(_, held)| **held == ticket).map(|(response, _)| *response)
+}

@@ -1,0 +1,185 @@
+//! What an agent is started with: its parent's world, cut down to what its definition says.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tillerman_engine::{AgentIdentity, Books, Echo, Limits, Restored, SessionConfig};
+use tillerman_policy::{Policy, Rule};
+use tillerman_ports::{Tool, Transcript};
+use tillerman_protocol::agent::AgentDefinition;
+use tillerman_protocol::frame::Init;
+use tillerman_protocol::permission::PermissionMode;
+use tillerman_protocol::tool::ToolSpec;
+use tillerman_protocol::{Moment, SessionId, ToolUseId};
+use tokio::sync::mpsc;
+
+use crate::agents::book::Agent;
+use crate::agents::desk::Agents;
+use crate::agents::message;
+use crate::agents::order::{self, AGENT, is_agent_call};
+use crate::agents::roster::split;
+use crate::hook_desk::HookDesk;
+use crate::session_task::{Inbound, SessionTask};
+use crate::setup::{Ports, SessionSetup, SystemPrompt};
+
+/// Tools that no agent has: they are about the conversation with a person.
+const NOT_FOR_AGENTS: [&str; 3] = ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
+
+/// An agent that is ready to begin.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) tool_use_id: ToolUseId,
+    pub(crate) session_id: SessionId,
+    pub(crate) started_at: Moment,
+    pub(crate) seed: [u64; 2],
+    pub(crate) setup: Box<SessionSetup>,
+    pub(crate) agents: Agents,
+    pub(crate) hooks: HookDesk,
+    pub(crate) inbound: mpsc::Receiver<Inbound>,
+}
+
+/// What a definition makes of an agent.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) definition: &'a AgentDefinition,
+    pub(crate) identity: AgentIdentity,
+    pub(crate) model: String,
+    pub(crate) effort: Option<String>,
+    pub(crate) transcript: Box<dyn Transcript>,
+    pub(crate) restored: Restored,
+}
+
+impl SessionTask {
+    /// The setup of an agent below this session.
+    pub(crate) fn child_setup(&mut self, part: Part<'_>, agents: &Agents) -> SessionSetup {
+        let definition = part.definition;
+        let mode = mode_below(self.engine.mode(), definition.permission_mode);
+        let policy = policy_below(&self.policy, definition);
+        let tools = self.tools_below(definition, agents);
+        let mut specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
+        if agents.offers() && offers(definition, AGENT) {
+            specs.push(order::spec(agents.roster()));
+            specs.push(message::spec());
+        }
+        let prompt = SystemPrompt {
+            base: definition.prompt.clone(),
+            append: None,
+            environment: self.facing.prompt.environment.clone(),
+        };
+        let seed = self.seed();
+        let parent = self.engine.config();
+        let engine = SessionConfig {
+            seed,
+            model: part.model,
+            system: prompt.blocks(),
+            tools: specs.into(),
+            mode,
+            effort: part.effort.or_else(|| parent.effort.clone()),
+            limits: Limits {
+                max_turns: definition.max_turns.filter(|turns| *turns > 0),
+                // The pool decides for all agents together.
+                max_budget_usd: None,
+                ..parent.limits.clone()
+            },
+            echo: Echo { partial_messages: false, prompts: true, ..parent.echo },
+            init: Init::default(),
+            checkpoints: false,
+            agent: Some(part.identity),
+            books: Books::Shared,
+            ..parent.clone()
+        };
+        SessionSetup {
+            engine,
+            restored: part.restored,
+            copied: Vec::new(),
+            prompt,
+            policy,
+            may_bypass: mode == PermissionMode::BypassPermissions,
+            ports: Ports {
+                model: Arc::clone(&self.ports.model),
+                tools,
+                transcript: part.transcript,
+                clock: Arc::clone(&self.ports.clock),
+                checkpoints: None,
+                keeper: Arc::clone(&self.ports.keeper),
+            },
+            mirror: self.facing.mirror,
+            greeting: Map::new(),
+            settings: Box::new(Value::Null),
+            mcp: None,
+            secrets: self.facing.secrets.clone(),
+            shutdown: self.facing.shutdown.clone(),
+            agents: None,
+        }
+    }
+
+    /// Fresh tools where there are any, since files seen and directories entered are each agent's
+    /// own; otherwise the parent's. Nothing that the parent does not have.
+    fn tools_below(&self, definition: &AgentDefinition, agents: &Agents) -> Vec<Arc<dyn Tool>> {
+        let fresh = agents.tree().toolbox.tools();
+        let mine = |tool: &Arc<dyn Tool>| {
+            let name = tool.spec().name;
+            fresh.iter().find(|fresh| fresh.spec().name == name).unwrap_or(tool).clone()
+        };
+        let wanted = |tool: &Arc<dyn Tool>| {
+            let name = tool.spec().name;
+            !NOT_FOR_AGENTS.contains(&name.as_str()) && offers(definition, &name)
+        };
+        // Servers are shared: an agent calls the tools of those that its parent is connected with.
+        let own = self.ports.tools.iter();
+        let theirs = self.tools.values().filter(|tool| tool.spec().name.starts_with("mcp__"));
+        let mut theirs: Vec<&Arc<dyn Tool>> = theirs.collect();
+        theirs.sort_by_key(|tool| tool.spec().name);
+        own.chain(theirs).map(mine).filter(wanted).collect()
+    }
+
+    /// A seed for a session below this one.
+    pub(crate) fn seed(&mut self) -> [u64; 2] {
+        [self.ids.below(u64::MAX), self.ids.below(u64::MAX)]
+    }
+}
+
+/// Whether a definition lets an agent have a tool.
+fn offers(definition: &AgentDefinition, name: &str) -> bool {
+    let names = |entry: &String, bare: bool| {
+        split(entry).is_some_and(|(tool, content)| {
+            let same = tool == "*" || tool == name || (is_agent_call(tool) && is_agent_call(name));
+            let server = tool.strip_suffix("__*").unwrap_or(tool);
+            let of_server = server.starts_with("mcp__")
+                && name.strip_prefix(server).is_some_and(|rest| rest.starts_with("__"));
+            (same || of_server) && !(bare && content.is_some())
+        })
+    };
+    let listed =
+        definition.tools.as_ref().is_none_or(|tools| tools.iter().any(|t| names(t, false)));
+    let forbidden = definition.disallowed_tools.iter().flatten().any(|t| names(t, true));
+    listed && !forbidden
+}
+
+/// The parent's rules, and what the definition forbids beyond them. A rule that cannot be read
+/// forbids the whole tool.
+fn policy_below(parent: &Policy, definition: &AgentDefinition) -> Policy {
+    let mut policy = parent.clone();
+    for entry in definition.disallowed_tools.iter().flatten() {
+        let whole_tool = || split(entry).and_then(|(tool, _)| Rule::parse(tool).ok());
+        policy.deny.extend(Rule::parse(entry).ok().or_else(whole_tool));
+    }
+    policy
+}
+
+/// The mode of an agent: its parent's, or a stricter one that its definition asks for. Where the
+/// parent needs no approval for edits the agent needs none either, unless it may only look or
+/// never ask.
+pub(crate) fn mode_below(parent: PermissionMode, wanted: Option<PermissionMode>) -> PermissionMode {
+    use PermissionMode::{AcceptEdits, Auto, BypassPermissions, Default, DontAsk, Plan};
+    match (parent, wanted) {
+        (_, None) => parent,
+        (_, Some(Plan)) => Plan,
+        (Plan, Some(_)) => Plan,
+        (_, Some(DontAsk)) => DontAsk,
+        (DontAsk, Some(_)) => DontAsk,
+        (BypassPermissions | AcceptEdits | Auto, Some(_)) => parent,
+        (Default, Some(_)) => Default,
+    }
+}

@@ -1,0 +1,333 @@
+//! A session's own part in the tree: the agents it may start, and its share of the budget.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tillerman_engine::{Bill, Books, CallId, Grant, Input, Judgement, Place, ResponseId, Standing};
+use tillerman_protocol::agent::AgentDefinition;
+use tillerman_protocol::control::{ControlBody, ControlRequest, ControlResponse};
+use tillerman_protocol::frame::Frame;
+use tillerman_protocol::tool::ToolSpec;
+use tillerman_protocol::transcript::Entry;
+use tillerman_protocol::{RequestId, TaskId, ToolUseId};
+use tokio::sync::mpsc;
+
+use crate::agents::book::Agent;
+use crate::agents::child::Launch;
+use crate::agents::launch::Caller;
+use crate::agents::message;
+use crate::agents::order::{self, AGENT, Order, is_agent_call};
+use crate::agents::outcome;
+use crate::agents::purse::{Asked, Reservation};
+use crate::agents::roster::Roster;
+use crate::agents::tree::{Soil, Tree};
+use crate::control::Answer;
+use crate::session_task::SessionTask;
+use crate::setup::SessionSetup;
+use crate::work::Name;
+
+/// A session's own part in the tree.
+#[derive(Debug)]
+pub(crate) struct Agents {
+    tree: Arc<Tree>,
+    roster: Roster,
+    /// The agent that this session is.
+    own: Option<Arc<Agent>>,
+    depth: u32,
+    launches: HashMap<TaskId, Launch>,
+    /// Agents that a call waits for.
+    foreground: HashMap<TaskId, Arc<Agent>>,
+    calls: HashMap<ToolUseId, TaskId>,
+    reservations: HashMap<ResponseId, Reservation>,
+}
+
+impl Agents {
+    /// The part of the session at the root, which offers its agents from the first request on.
+    pub(crate) fn plant(
+        setup: &mut SessionSetup,
+        host: &mpsc::Sender<Frame>,
+    ) -> Option<(Self, mpsc::Receiver<Bill>)> {
+        let agents = setup.agents.take()?;
+        let roster = Roster::new(agents.definitions.clone(), agents.built_in);
+        let (tree, bills) = Tree::plant(Soil {
+            setup: &agents,
+            budget: setup.engine.limits.max_budget_usd,
+            spent: setup.restored.ledger.total_usd(),
+            host: host.clone(),
+            shutdown: setup.shutdown.clone(),
+        });
+        let own = Self::new(tree, roster.permitted(&setup.policy), 0);
+        setup.engine.books = Books::Shared;
+        let offered = own.with_specs(&setup.engine.tools);
+        setup.engine.offer(offered.into());
+        setup.engine.init.agents = own.roster.names();
+        Some((own, bills))
+    }
+
+    fn new(tree: Arc<Tree>, roster: Roster, depth: u32) -> Self {
+        Self {
+            tree,
+            roster,
+            own: None,
+            depth,
+            launches: HashMap::new(),
+            foreground: HashMap::new(),
+            calls: HashMap::new(),
+            reservations: HashMap::new(),
+        }
+    }
+
+    /// The part of an agent with this definition, one level down.
+    pub(crate) fn below(&self, definition: &AgentDefinition) -> Self {
+        let roster = match &definition.tools {
+            Some(tools) if !tools.iter().any(|tool| tool == "*") => self.roster.for_tools(tools),
+            _ => self.roster.clone(),
+        };
+        Self::new(Arc::clone(&self.tree), roster, self.depth + 1)
+    }
+
+    pub(crate) fn become_agent(&mut self, agent: Arc<Agent>) {
+        self.own = Some(agent);
+    }
+
+    pub(crate) const fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    pub(crate) const fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    pub(crate) const fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    pub(crate) const fn own(&self) -> Option<&Arc<Agent>> {
+        self.own.as_ref()
+    }
+
+    /// Whether this session may start agents at all.
+    pub(crate) fn offers(&self) -> bool {
+        self.depth < self.tree.limits.depth && !self.roster.is_empty()
+    }
+
+    pub(crate) fn keep_launch(&mut self, launch: Launch, place: Place) {
+        let agent = Arc::clone(&launch.agent);
+        if place == Place::Foreground {
+            self.calls.insert(launch.tool_use_id.clone(), agent.id.clone());
+            self.foreground.insert(agent.id.clone(), Arc::clone(&agent));
+        }
+        self.launches.insert(agent.id.clone(), launch);
+    }
+
+    pub(crate) fn take_launch(&mut self, task: &TaskId) -> Option<Launch> {
+        self.launches.remove(task)
+    }
+
+    /// The agents that a call, or any call, waits for.
+    fn waited_for(&self, call: Option<&ToolUseId>) -> Vec<Arc<Agent>> {
+        let wanted = |task: &TaskId| {
+            call.is_none_or(|call| self.calls.get(call).is_some_and(|held| held == task))
+        };
+        self.foreground.values().filter(|agent| wanted(&agent.id)).cloned().collect()
+    }
+
+    /// No call waits for this agent any more.
+    pub(crate) fn forget(&mut self, task: &TaskId) {
+        self.foreground.remove(task);
+        self.calls.retain(|_, held| held != task);
+    }
+
+    /// These tools, and those that are about agents.
+    pub(crate) fn with_specs(&self, tools: &[ToolSpec]) -> Vec<ToolSpec> {
+        let others = |spec: &&ToolSpec| spec.name != AGENT && spec.name != message::NAME;
+        let mut specs: Vec<ToolSpec> = tools.iter().filter(others).cloned().collect();
+        if self.offers() {
+            specs.push(order::spec(&self.roster));
+            specs.push(message::spec());
+        }
+        specs
+    }
+}
+
+impl SessionTask {
+    /// Takes up what a host says about agents in the handshake.
+    pub(crate) async fn hear_of_agents(
+        &mut self,
+        definitions: Option<&BTreeMap<String, Value>>,
+        forwards_text: Option<bool>,
+    ) -> Vec<Value> {
+        let Some(agents) = &mut self.agents else { return Vec::new() };
+        agents.tree.forward_text(forwards_text.unwrap_or_default());
+        let complaints = definitions.map(|given| agents.roster.add_from_host(given));
+        agents.roster = agents.roster.permitted(&self.policy);
+        let describe = |agent: &AgentDefinition| {
+            let mut value = json!({"name": agent.name, "description": agent.description});
+            if let Some(model) = &agent.model {
+                value["model"] = json!(model);
+            }
+            value
+        };
+        let listed = agents.roster.iter().map(describe).collect();
+        if definitions.is_some() {
+            let specs = agents.with_specs(&self.engine.config().tools);
+            let names = agents.roster.names();
+            self.feed(Input::ToolsChanged(specs.into())).await;
+            self.feed(Input::AgentsChosen(names)).await;
+        }
+        for complaint in complaints.into_iter().flatten() {
+            tracing::warn!("{complaint}");
+            self.notify("agent_definition", &complaint).await;
+        }
+        listed
+    }
+
+    /// Judges a call that is about agents; nothing when it is about something else.
+    pub(crate) fn judge_agent_call(
+        &mut self,
+        call: CallId,
+        name: &str,
+        input: &Value,
+        standing: Standing,
+    ) -> Option<Judgement> {
+        if !self.agents.as_ref().is_some_and(Agents::offers) {
+            return None;
+        }
+        let checked = if is_agent_call(name) {
+            Order::parse(input).map(|_| (AGENT, order::as_judged(input)))
+        } else if name == message::NAME {
+            message::Message::parse(input).map(|_| (message::NAME, input.clone()))
+        } else {
+            return None;
+        };
+        Some(match checked {
+            Ok((name, input)) => self.rule_on(call, name, &input, true, standing),
+            Err(message) => Judgement::Invalid { message },
+        })
+    }
+
+    /// Runs a call that is about agents; says whether it was one.
+    pub(crate) fn run_agent_call(
+        &mut self,
+        call: CallId,
+        tool_use_id: &ToolUseId,
+        name: &str,
+        input: &Value,
+    ) -> bool {
+        let Some(agents) = &self.agents else { return false };
+        if agents.offers() && (is_agent_call(name) || name == message::NAME) {
+            let caller = Caller { call, tool_use_id: tool_use_id.clone() };
+            if name == message::NAME {
+                self.send_message(&caller, input);
+            } else {
+                self.start_agent(&caller, input);
+            }
+            return true;
+        }
+        let task = input.get("task_id").and_then(Value::as_str);
+        let Some(agent) = task.and_then(|task| agents.tree.book.find(task)) else { return false };
+        match name {
+            "TaskOutput" => self.show_agent(call, agent, input),
+            "TaskStop" => self.stop_agent(call, agent),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Sets money aside for a request.
+    pub(crate) fn reserve(&mut self, response: ResponseId, usd: f64) {
+        let Some(agents) = &mut self.agents else {
+            let grant = Grant::Granted;
+            return self.pending.push_back(Input::Reserved { response, grant });
+        };
+        let (reservation, asked) = agents.tree.purse.ask(usd);
+        agents.reservations.insert(response, reservation);
+        match asked {
+            Asked::Answered(grant) => {
+                self.pending.push_back(Input::Reserved { response, grant });
+            }
+            Asked::Waiting(granted) => self.work.reservation(response, granted),
+        }
+    }
+
+    pub(crate) fn cancel_reserve(&mut self, response: ResponseId) {
+        self.work.abort(&Name::Reservation(response));
+        if let Some(agents) = &mut self.agents {
+            agents.reservations.remove(&response);
+        }
+    }
+
+    /// Enters a response in the books of the tree; those of the root cover everybody.
+    pub(crate) async fn settle(&mut self, bill: Bill) {
+        let Some(agents) = &mut self.agents else { return };
+        if let Some(reservation) = agents.reservations.remove(&bill.response) {
+            reservation.settle(bill.usd);
+        }
+        if agents.own.is_some() {
+            agents.tree.bill(bill).await;
+        }
+    }
+
+    /// Lets calls go on without the agents they wait for.
+    pub(crate) async fn background(&mut self, call: Option<&ToolUseId>) -> Answer {
+        let Some(agents) = &self.agents else { return Ok(json!({"backgrounded": []})) };
+        let chosen = agents.waited_for(call);
+        for agent in &chosen {
+            let outcome = Box::new(Ok(outcome::launched(agent)));
+            let task = agent.id.clone();
+            self.feed(Input::TaskBackgrounded { task, outcome }).await;
+            self.forget_agent(&agent.id);
+        }
+        let ids: Vec<&TaskId> = chosen.iter().map(|agent| &agent.id).collect();
+        Ok(json!({"backgrounded": ids}))
+    }
+
+    pub(crate) fn forget_agent(&mut self, task: &TaskId) {
+        if let Some(agents) = &mut self.agents {
+            agents.forget(task);
+        }
+    }
+
+    /// Passes an answer of the host on to the agent that waits for it.
+    pub(crate) fn pass_answer(&self, id: &RequestId, response: ControlResponse) {
+        let frame = Frame::ControlResponse(Box::new(response));
+        let passed = self.agents.as_ref().is_some_and(|own| own.tree.switchboard.answer(id, frame));
+        if !passed {
+            tracing::debug!("an answer to an unknown request was ignored");
+        }
+    }
+
+    /// Passes a request to stop a task on to the agent that keeps it; says whether there is one.
+    pub(crate) fn pass_stop(&self, id: &RequestId, task: &TaskId) -> bool {
+        let Some(agents) = &self.agents else { return false };
+        let request = ControlBody::StopTask { task_id: task.clone() };
+        let frame = ControlRequest { request_id: id.clone(), request };
+        agents.tree.switchboard.about_task(task, Frame::ControlRequest(Box::new(frame)))
+    }
+
+    /// The host cannot answer anybody any more.
+    pub(crate) fn close_agents(&self) {
+        if let Some(agents) = self.agents.as_ref().filter(|agents| agents.own.is_none()) {
+            agents.tree.close();
+        }
+    }
+}
+
+impl SessionTask {
+    /// Stores what agents spent that ended after the last totals were stored.
+    pub(crate) async fn enter_late_bills(&mut self, bills: Option<mpsc::Receiver<Bill>>) {
+        let Some(mut bills) = bills else { return };
+        let mut ledger = self.engine.ledger().clone();
+        let config = self.engine.config();
+        let mut is_late = false;
+        while let Ok(bill) = bills.try_recv() {
+            ledger.enter_bill(&config.catalog, &bill);
+            is_late = true;
+        }
+        if is_late {
+            let state = ledger.to_state(config.session_id.clone());
+            self.append(&Entry::CostState(Box::new(state))).await;
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! From a call for an agent to an agent at work.
+
+use serde_json::{Value, json};
+use tillerman_engine::{
+    AgentIdentity, AgentTask, CallId, Input, Place, Restored, TaskStart, restore,
+};
+use tillerman_ports::{BackgroundTask, Transcript};
+use tillerman_protocol::agent::AgentDefinition;
+use tillerman_protocol::content::{Block, Content};
+use tillerman_protocol::frame::{Frame, UserFrame};
+use tillerman_protocol::task::TaskKind;
+use tillerman_protocol::tool::{ToolFailure, ToolOutcome};
+use tillerman_protocol::{TaskId, ToolUseId};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::agents::book::{Agent, Introduction};
+use crate::agents::child::{Launch, Part};
+use crate::agents::order::Order;
+use crate::agents::{outcome, relay};
+use crate::session_task::{Inbound, SessionTask};
+
+const WORDS_IN_FLIGHT: usize = 64;
+
+/// A call that wants an agent.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(crate) call: CallId,
+    pub(crate) tool_use_id: ToolUseId,
+}
+
+/// An agent that has ended and goes on.
+#[derive(Debug)]
+struct Former {
+    id: TaskId,
+    transcript: Box<dyn Transcript>,
+    restored: Restored,
+}
+
+impl SessionTask {
+    /// Starts the agent that a call asks for, or says why not.
+    pub(crate) fn start_agent(&mut self, caller: &Caller, input: &Value) {
+        if let Err(refusal) = self.try_start(caller, input) {
+            let outcome = Err(ToolFailure::new(refusal));
+            self.pending.push_back(Input::ToolEnded { call: caller.call, outcome });
+        }
+    }
+
+    fn try_start(&mut self, caller: &Caller, input: &Value) -> Result<(), String> {
+        let order = Order::parse(input)?;
+        let definition = self.definition_for(&order)?;
+        let in_background =
+            order.background.unwrap_or_else(|| definition.background.unwrap_or(false));
+        self.launch(caller, &order, &definition, None, place(in_background))
+    }
+
+    /// Has an agent that ended go on with a message, in the background.
+    pub(crate) fn wake_agent(
+        &mut self,
+        caller: &Caller,
+        id: &str,
+        message: &str,
+    ) -> Result<(), String> {
+        let Some(agents) = &self.agents else { return Err("there are no agents".to_owned()) };
+        let reopened = agents.tree().files.reopen(id)?;
+        let text = |name: &str| reopened.note.get(name).and_then(Value::as_str).map(str::to_owned);
+        let order = Order {
+            description: text("description").unwrap_or_else(|| "further work".to_owned()),
+            prompt: message.to_owned(),
+            kind: text("agentType").ok_or("nothing is known about this agent any more")?,
+            model: text("model"),
+            effort: None,
+            background: Some(true),
+            name: text("name"),
+            isolation: None,
+        };
+        let definition = self.definition_for(&order)?;
+        let restored = restore(&reopened.entries);
+        let former = Former { id: TaskId::new(id), transcript: reopened.transcript, restored };
+        self.launch(caller, &order, &definition, Some(former), Place::Background)
+    }
+
+    fn definition_for(&self, order: &Order) -> Result<AgentDefinition, String> {
+        let Some(agents) = &self.agents else { return Err("there are no agents".to_owned()) };
+        let roster = agents.roster();
+        let definition = roster.find(&order.kind).ok_or_else(|| {
+            format!(
+                "There is no agent {}. The agents are: {}.",
+                order.kind,
+                roster.names().join(", ")
+            )
+        })?;
+        let limits = agents.tree().limits;
+        if agents.depth() >= limits.depth {
+            return Err(format!(
+                "Agents may be nested {} deep and this one is; nothing was started. Do the work \
+                 yourself.",
+                limits.depth
+            ));
+        }
+        let at_work = agents.tree().book.at_work();
+        if at_work >= limits.at_once {
+            return Err(format!(
+                "{at_work} agents are at work, which is the limit; nothing was started. Wait for \
+                 one to end, or stop one with TaskStop."
+            ));
+        }
+        let isolation = order.isolation.as_ref().or(definition.isolation.as_ref());
+        if let Some(isolation) = isolation {
+            return Err(format!(
+                "Isolation ({isolation}) is not available, and the agent was not started without \
+                 it. Leave it out to work in the same directory."
+            ));
+        }
+        Ok(definition.clone())
+    }
+
+    fn launch(
+        &mut self,
+        caller: &Caller,
+        order: &Order,
+        definition: &AgentDefinition,
+        former: Option<Former>,
+        place: Place,
+    ) -> Result<(), String> {
+        let Some(parent) = &self.agents else { return Err("there are no agents".to_owned()) };
+        let mut below = parent.below(definition);
+        let id = former.as_ref().map(|former| former.id.clone());
+        let id = id.unwrap_or_else(|| agent_id(self.ids.entry_id().as_str()));
+        let model = self.model_for(order, definition);
+        let depth = below.depth();
+        let own = self.agents.as_ref().and_then(|agents| agents.own().cloned());
+        let note = json!({
+            "agentType": definition.name,
+            "description": order.description,
+            "toolUseId": caller.tool_use_id,
+            "spawnDepth": depth,
+            "parentAgentId": own.as_ref().map(|own| own.id.clone()),
+            "model": order.model,
+            "name": order.name,
+        });
+        let (transcript, restored) = match former {
+            Some(former) => (former.transcript, former.restored),
+            None => (below.tree().files.begin(id.as_str(), &note), Restored::default()),
+        };
+        let (line, inbound) = mpsc::channel(WORDS_IN_FLIGHT);
+        let agent = Agent::new(
+            Introduction {
+                id: id.clone(),
+                name: order.name.clone(),
+                kind: definition.name.clone(),
+                description: order.description.clone(),
+                prompt: order.prompt.clone(),
+                model: model.clone(),
+                depth,
+                output_file: transcript.path(),
+            },
+            line,
+        );
+        below.become_agent(agent.clone());
+        let part = Part {
+            definition,
+            identity: AgentIdentity {
+                id: id.to_string(),
+                kind: definition.name.clone(),
+                transcript_path: transcript.path(),
+            },
+            model,
+            effort: order.effort.clone().or_else(|| effort(definition)),
+            transcript,
+            restored,
+        };
+        let setup = Box::new(self.child_setup(part, &below));
+        let launch = Launch {
+            tool_use_id: caller.tool_use_id.clone(),
+            session_id: self.engine.config().session_id.clone(),
+            started_at: self.ports.clock.now(),
+            seed: self.seed(),
+            setup,
+            agents: below,
+            hooks: self.hooks.inherit(),
+            inbound,
+            agent: agent.clone(),
+        };
+        self.announce(caller, launch, place);
+        Ok(())
+    }
+
+    /// Makes the task known; the work begins once the engine has registered it.
+    fn announce(&mut self, caller: &Caller, launch: Launch, place: Place) {
+        let agent = launch.agent.clone();
+        let Some(agents) = &mut self.agents else { return };
+        agents.tree().book.enter(agent.clone());
+        let start = TaskStart {
+            id: agent.id.clone(),
+            tool_use_id: caller.tool_use_id.clone(),
+            kind: TaskKind::LocalAgent,
+            description: agent.description.clone(),
+            output_file: agent.output_file.clone(),
+            place,
+            agent: Some(Box::new(AgentTask {
+                kind: agent.kind.clone(),
+                prompt: agent.prompt.clone(),
+                depth: agent.depth,
+                parent: agents.own().map(|own| own.id.clone()),
+            })),
+        };
+        agents.keep_launch(launch, place);
+        self.pending.push_back(Input::TaskStarted(Box::new(start)));
+        match place {
+            Place::Background => {
+                let outcome = Ok(outcome::launched(&agent));
+                self.pending.push_back(Input::ToolEnded { call: caller.call, outcome });
+            }
+            Place::Foreground => {
+                let cancel = CancellationToken::new();
+                self.work.call(caller.call, cancel.clone(), wait_for(agent, cancel));
+            }
+        }
+    }
+
+    /// Begins the work of an agent whose task is known by now.
+    pub(crate) fn begin_agent(&mut self, task: &TaskId) {
+        let Some(agents) = &mut self.agents else { return };
+        let Some(launch) = agents.take_launch(task) else { return };
+        let host_left = agents.tree().host_left();
+        let agent = launch.agent.clone();
+        let prompt = UserFrame::new(Content::Blocks(vec![Block::text(agent.prompt.as_str())]));
+        let first = Inbound::Frame(Box::new(Frame::User(Box::new(prompt))));
+        for word in [Some(first), host_left.then_some(Inbound::Closed)].into_iter().flatten() {
+            if agent.line.try_send(word).is_err() {
+                tracing::error!("an agent that has not begun did not hear its prompt");
+            }
+        }
+        self.work.task(BackgroundTask {
+            id: agent.id.clone(),
+            tool_use_id: launch.tool_use_id.clone(),
+            kind: TaskKind::LocalAgent,
+            description: agent.description.clone(),
+            output_file: agent.output_file.clone(),
+            cancel: agent.cancel.clone(),
+            work: relay::work(launch),
+        });
+    }
+
+    fn model_for(&self, order: &Order, definition: &AgentDefinition) -> String {
+        let named = order.model.as_deref().or(definition.model.as_deref());
+        match named {
+            None | Some("inherit") => self.engine.model().to_owned(),
+            Some(name) => self.engine.config().catalog.resolve(name).to_owned(),
+        }
+    }
+}
+
+/// Waits for an agent on behalf of its call; ending the call ends the agent.
+async fn wait_for(agent: std::sync::Arc<Agent>, cancel: CancellationToken) -> ToolOutcome {
+    tokio::select! {
+        biased;
+        progress = agent.wait() => outcome::finished(&agent, progress),
+        () = cancel.cancelled() => {
+            agent.cancel.cancel();
+            let progress = agent.wait().await;
+            outcome::finished(&agent, progress)
+        }
+    }
+}
+
+const fn place(in_background: bool) -> Place {
+    if in_background { Place::Background } else { Place::Foreground }
+}
+
+/// Short, safe as a file name, and not to be confused with the ids of commands.
+fn agent_id(uuid: &str) -> TaskId {
+    let digits: String = uuid.chars().filter(char::is_ascii_hexdigit).take(16).collect();
+    TaskId::new(format!("a{digits}"))
+}
+
+fn effort(definition: &AgentDefinition) -> Option<String> {
+    definition.effort.as_ref().and_then(Value::as_str).map(str::to_owned)
+}

@@ -1,0 +1,26 @@
+//! Agents: sessions that sessions start, with one budget and one host for the whole tree.
+//!
+//! Modules are listed in reading order.
+
+mod setup;
+
+mod order;
+mod roster;
+
+mod book;
+mod purse;
+mod switchboard;
+mod tree;
+
+mod child;
+mod launch;
+mod outcome;
+mod relay;
+
+mod desk;
+mod message;
+
+mod built_in;
+
+pub(crate) use desk::Agents;
+pub use setup::{AgentLimits, AgentSetup};

@@ -1,0 +1,278 @@
+//! Runs an agent: passes its frames on to the host and makes its end known.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tillerman_engine::IdSource;
+use tillerman_ports::{BoxFuture, Clock};
+use tillerman_protocol::content::{Block, Content};
+use tillerman_protocol::control::ControlBody;
+use tillerman_protocol::frame::{
+    AssistantFrame, Frame, ResultFrame, ResultSubtype, SessionState, SystemDetail, SystemFrame,
+    TaskProgress, TaskUsage, UserFrame,
+};
+use tillerman_protocol::stream::Usage;
+use tillerman_protocol::task::{TaskEnd, TaskReport, TaskStatus};
+use tillerman_protocol::{Moment, SessionId, ToolUseId};
+use tokio::sync::mpsc;
+
+use crate::agents::book::Agent;
+use crate::agents::child::Launch;
+use crate::agents::outcome;
+use crate::agents::tree::Tree;
+use crate::session_task::{Inbound, run_agent};
+
+const FRAMES_IN_FLIGHT: usize = 64;
+/// How long an agent that is told to end may take; after that it is dropped with all its work.
+const GRACE: Duration = Duration::from_secs(8);
+
+/// The work of an agent, from its first prompt to its end.
+pub(crate) fn work(launch: Launch) -> BoxFuture<TaskEnd> {
+    Box::pin(async move {
+        let _witness = Witness(Arc::clone(&launch.agent));
+        let tree = Arc::clone(launch.agents.tree());
+        let mut relay = Relay {
+            agent: Arc::clone(&launch.agent),
+            tool_use_id: launch.tool_use_id,
+            session_id: launch.session_id,
+            clock: Arc::clone(&launch.setup.ports.clock),
+            started_at: launch.started_at,
+            ids: IdSource::new(launch.seed),
+            tree,
+            usage: Usage::default(),
+            tokens: 0,
+            tool_uses: 0,
+            asked: false,
+            result: None,
+        };
+        let (out, frames) = mpsc::channel(FRAMES_IN_FLIGHT);
+        let session = run_agent(*launch.setup, launch.agents, launch.hooks, launch.inbound, out);
+        let stopped = relay.attend(session, frames).await;
+        relay.conclude(stopped)
+    })
+}
+
+/// Sees to it that nobody waits for an agent whose work crashed or was dropped.
+struct Witness(Arc<Agent>);
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        if self.0.is_at_work() {
+            let report = TaskReport::default();
+            let end = outcome::end(&self.0, TaskStatus::Failed, "its work was cut off", report);
+            self.0.advance(|progress| progress.ended = Some(end));
+        }
+    }
+}
+
+/// What stands between an agent and the host.
+struct Relay {
+    tree: Arc<Tree>,
+    agent: Arc<Agent>,
+    tool_use_id: ToolUseId,
+    session_id: SessionId,
+    clock: Arc<dyn Clock>,
+    started_at: Moment,
+    ids: IdSource,
+    usage: Usage,
+    tokens: u64,
+    tool_uses: u64,
+    /// Whether the host was told that somebody has to act.
+    asked: bool,
+    result: Option<Box<ResultFrame>>,
+}
+
+impl Relay {
+    /// Passes frames on until the session is over; says whether it was told to end.
+    async fn attend(
+        &mut self,
+        mut session: BoxFuture<crate::session_task::SessionEnd>,
+        mut frames: mpsc::Receiver<Frame>,
+    ) -> bool {
+        let agent = Arc::clone(&self.agent);
+        let patience = tokio::time::sleep(GRACE);
+        tokio::pin!(patience);
+        let (mut stopped, mut over) = (false, false);
+        loop {
+            tokio::select! {
+                biased;
+                frame = frames.recv() => match frame {
+                    Some(frame) => self.pass(frame).await,
+                    None => return stopped,
+                },
+                () = agent.cancel.cancelled(), if !stopped => {
+                    stopped = true;
+                    patience.as_mut().reset(tokio::time::Instant::now() + GRACE);
+                    for word in [Inbound::Interrupt, Inbound::ShutDown] {
+                        if agent.line.try_send(word).is_err() {
+                            tracing::debug!("the agent {} does not listen any more", agent.id);
+                        }
+                    }
+                }
+                _ = &mut session, if !over => over = true,
+                () = &mut patience, if stopped => {
+                    tracing::warn!("the agent {} did not end in time and was dropped", agent.id);
+                    return true;
+                }
+            }
+        }
+    }
+
+    async fn pass(&mut self, frame: Frame) {
+        match frame {
+            Frame::Assistant(frame) => self.pass_assistant(*frame).await,
+            Frame::User(frame) => self.pass_user(*frame).await,
+            Frame::System(frame) => self.pass_news(*frame).await,
+            Frame::Result(result) => {
+                self.usage.add(&result.usage);
+                self.tokens = self.usage.input_total() + self.usage.output_tokens;
+                self.result = Some(result);
+            }
+            Frame::ControlRequest(mut request) => {
+                if let ControlBody::CanUseTool(ask) = &mut request.request {
+                    ask.agent_id = Some(self.agent.id.to_string());
+                }
+                let line = self.agent.line.clone();
+                self.tree.switchboard.put(request.request_id.clone(), line);
+                self.tree.show(Frame::ControlRequest(request)).await;
+            }
+            Frame::ControlCancelRequest(cancel) => {
+                self.tree.switchboard.forget(&cancel.request_id);
+                self.tree.show(Frame::ControlCancelRequest(cancel)).await;
+            }
+            frame @ (Frame::ControlResponse(_) | Frame::TranscriptMirror(_)) => {
+                self.tree.show(frame).await;
+            }
+            _ => {}
+        }
+    }
+
+    /// Hosts see what agents do; what they say only when they want to.
+    async fn pass_assistant(&mut self, mut frame: AssistantFrame) {
+        let usage = &frame.message.usage;
+        self.tokens = self.tokens.max(usage.input_total() + usage.output_tokens);
+        let mut last_tool = None;
+        for block in &frame.message.content {
+            match block {
+                Block::ToolUse { name, .. } => {
+                    self.tool_uses += 1;
+                    last_tool = Some(name.clone());
+                }
+                Block::Text { text, .. } => {
+                    self.agent.advance(|progress| progress.said.clone_from(text));
+                }
+                _ => {}
+            }
+        }
+        let failed = frame.is_api_error_message == Some(true);
+        if last_tool.is_some() || failed || self.tree.forwards_text() {
+            frame.parent_tool_use_id = Some(self.tool_use_id.clone());
+            frame.extra.insert("subagent_type".to_owned(), json!(self.agent.kind));
+            frame.extra.insert("task_description".to_owned(), json!(self.agent.description));
+            self.tree.show(Frame::Assistant(Box::new(frame))).await;
+        }
+        if last_tool.is_some() {
+            self.tell_progress(last_tool).await;
+        }
+    }
+
+    async fn pass_user(&self, mut frame: UserFrame) {
+        let is_result = |block: &Block| matches!(block, Block::ToolResult(_));
+        let has_result = match &frame.message.content {
+            Content::Blocks(blocks) => blocks.iter().any(is_result),
+            Content::Text(_) => false,
+        };
+        if has_result || self.tree.forwards_text() {
+            frame.parent_tool_use_id = Some(self.tool_use_id.clone());
+            frame.tool_use_result = None;
+            frame.is_replay = None;
+            self.tree.show(Frame::User(Box::new(frame))).await;
+        }
+    }
+
+    /// News that concern the host beyond the agent itself.
+    async fn pass_news(&mut self, frame: SystemFrame) {
+        match &frame.detail {
+            SystemDetail::SessionStateChanged { state: SessionState::RequiresAction, .. } => {
+                self.asked = true;
+            }
+            SystemDetail::SessionStateChanged { state: SessionState::Running, .. }
+                if self.asked =>
+            {
+                self.asked = false;
+            }
+            SystemDetail::TaskStarted(task) => {
+                let line = self.agent.line.clone();
+                self.tree.switchboard.put_task(task.task_id.clone(), line);
+            }
+            SystemDetail::TaskNotification(task) => {
+                self.tree.switchboard.forget_task(&task.task_id);
+            }
+            SystemDetail::PermissionDenied(_)
+            | SystemDetail::ApiRetry(_)
+            | SystemDetail::Notification { .. }
+            | SystemDetail::TaskUpdated(_) => {}
+            _ => return,
+        }
+        self.tree.show(Frame::System(Box::new(frame))).await;
+    }
+
+    async fn tell_progress(&mut self, last_tool_name: Option<String>) {
+        let usage = self.task_usage();
+        self.agent.advance(|progress| progress.usage = usage);
+        let mut extra = serde_json::Map::new();
+        extra.insert("tool_use_id".to_owned(), json!(self.tool_use_id));
+        extra.insert("subagent_type".to_owned(), json!(self.agent.kind));
+        let detail = SystemDetail::TaskProgress(TaskProgress {
+            task_id: self.agent.id.clone(),
+            description: self.agent.description.clone(),
+            usage,
+            last_tool_name,
+            extra,
+        });
+        let (session_id, uuid) = (self.session_id.clone(), self.ids.entry_id());
+        self.tree.show(Frame::System(Box::new(SystemFrame { detail, session_id, uuid }))).await;
+    }
+
+    fn task_usage(&self) -> TaskUsage {
+        TaskUsage {
+            total_tokens: self.tokens,
+            tool_uses: self.tool_uses,
+            duration_ms: self.clock.now().millis_since(self.started_at),
+        }
+    }
+
+    /// Makes the end known to everybody who waits for it, and returns it for the task.
+    fn conclude(self, stopped: bool) -> TaskEnd {
+        let usage = self.task_usage();
+        let said = self.agent.progress().said;
+        let text = |text: &str| outcome::presentable(text, &self.agent.output_file);
+        let (status, why, text) = match &self.result {
+            _ if stopped => (TaskStatus::Stopped, String::new(), said),
+            Some(result) if result.subtype == ResultSubtype::Success && !result.is_error => {
+                let reported = result.result.as_deref().unwrap_or_default();
+                (TaskStatus::Completed, String::new(), text(reported))
+            }
+            Some(result) => (TaskStatus::Failed, reason(result), said),
+            None => (TaskStatus::Failed, "it ended without a result".to_owned(), said),
+        };
+        let report = TaskReport { text, usage };
+        let structured = (status == TaskStatus::Completed)
+            .then(|| outcome::structured(&self.agent, &report, &self.usage));
+        let end = outcome::end(&self.agent, status, &why, report);
+        self.agent.advance(|progress| {
+            progress.usage = usage;
+            progress.outcome = structured;
+            progress.ended = Some(end.clone());
+        });
+        end
+    }
+}
+
+/// Why a round failed, as a part of a sentence.
+fn reason(result: &ResultFrame) -> String {
+    let errors = result.errors.iter().flatten().cloned();
+    let all: Vec<String> = errors.chain(result.result.clone()).collect();
+    all.join("; ").trim_end_matches('.').to_owned()
+}

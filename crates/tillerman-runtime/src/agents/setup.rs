@@ -1,0 +1,38 @@
+//! What a session needs in order to start agents.
+
+use std::sync::Arc;
+
+use tillerman_ports::{AgentFiles, Toolbox};
+use tillerman_protocol::agent::AgentDefinition;
+
+/// Everything a session needs in order to start agents.
+#[derive(Clone, Debug)]
+pub struct AgentSetup {
+    /// Agents beside the built-in ones; a later definition replaces an earlier one of its name.
+    pub definitions: Vec<AgentDefinition>,
+    /// Whether the built-in agents are offered too.
+    pub built_in: bool,
+    /// The definition by which the session itself works.
+    pub main: Option<String>,
+    /// How many agents there may be.
+    pub limits: AgentLimits,
+    /// Makes the tools of each agent.
+    pub toolbox: Arc<dyn Toolbox>,
+    /// Keeps the transcripts of agents.
+    pub files: Arc<dyn AgentFiles>,
+}
+
+/// How many agents there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentLimits {
+    /// How deep agents may start agents; zero means that nobody starts any.
+    pub depth: u32,
+    /// How many may be at work at once, over the whole tree.
+    pub at_once: usize,
+}
+
+impl Default for AgentLimits {
+    fn default() -> Self {
+        Self { depth: 3, at_once: 20 }
+    }
+}
