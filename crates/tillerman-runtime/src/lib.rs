@@ -25,7 +25,7 @@ mod task_desk;
 
 mod context_usage;
 
-pub use agents::{AgentLimits, AgentSetup};
+pub use agents::{AgentLimits, AgentSetup, MainAgent};
 pub use facts::RealDisk;
 pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
