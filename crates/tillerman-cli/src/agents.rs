@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tillerman_policy::Policy;
 use tillerman_ports::{AgentFiles, Tool, Toolbox};
 use tillerman_protocol::agent::AgentDefinition;
-use tillerman_runtime::{AgentLimits, AgentSetup};
+use tillerman_runtime::{AgentLimits, AgentSetup, MainAgent};
 use tillerman_store::{AgentDirectory, NoAgentFiles};
 use tillerman_tools::{ToolConfig, session_tools};
 
@@ -58,7 +58,11 @@ pub(crate) fn setup(
     Ok(Some(AgentSetup {
         definitions,
         built_in: !environment.is_on("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"),
-        main: arguments.extension.agent.clone(),
+        main: arguments
+            .extension
+            .agent
+            .clone()
+            .map(|name| MainAgent { name, keeps_model: arguments.model.model.is_some() }),
         limits: AgentLimits {
             depth: number("CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH").unwrap_or(usual.depth),
             at_once: environment

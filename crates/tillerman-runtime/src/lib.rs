@@ -28,7 +28,7 @@ mod task_desk;
 
 mod context_usage;
 
-pub use agents::{AgentLimits, AgentSetup};
+pub use agents::{AgentLimits, AgentSetup, MainAgent};
 pub use facts::RealDisk;
 pub use mcp_desk::BorrowedServers;
 pub use redact::Secrets;

@@ -161,7 +161,8 @@ impl SessionTask {
         let Some(servers) = self.mcp.servers.clone() else { return };
         let offered = servers.tools().into_iter().filter(|tool| {
             let name = tool.spec().name;
-            !self.policy.removes(&name)
+            let is_permitted = self.agents.as_ref().is_none_or(|agents| agents.permits(&name));
+            is_permitted && !self.policy.removes(&name)
         });
         let tools: Vec<Arc<dyn Tool>> = self.ports.tools.iter().cloned().chain(offered).collect();
         let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();

@@ -7,6 +7,7 @@ use tillerman_engine::{Bill, CallId, IdSource, Input, Place, Prompt, Session, Ta
 use tillerman_policy::Policy;
 use tillerman_ports::{BackgroundTask, Bounds, BoxFuture, LiveSettings, Tool};
 use tillerman_protocol::frame::{Frame, UserFrame};
+use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
@@ -30,6 +31,8 @@ pub enum Inbound {
     Closed,
     /// End at once, without a result.
     ShutDown,
+    /// The session that started this agent works in another permission mode from now on.
+    ParentMode(PermissionMode),
 }
 
 /// How a session ended.
@@ -206,12 +209,16 @@ impl SessionTask {
             Inbound::Interrupt => self.interrupt().await,
             Inbound::Closed => self.close().await,
             Inbound::ShutDown => self.feed(Input::ShutDown).await,
+            Inbound::ParentMode(mode) => self.follow_mode(mode).await,
         }
     }
 
     async fn hear_frame(&mut self, frame: Frame) {
         match frame {
-            Frame::User(frame) => self.take_prompt(prompt_of(*frame)).await,
+            Frame::User(mut frame) => {
+                self.open_as_main_agent(&mut frame).await;
+                self.take_prompt(prompt_of(*frame)).await;
+            }
             Frame::ControlRequest(request) => self.answer_control(*request).await,
             Frame::ControlResponse(response) => self.take_answer(*response).await,
             Frame::Unknown(frame) => self.hear_malformed(&frame).await,
@@ -288,12 +295,16 @@ impl SessionTask {
     /// Steps the engine until it has nothing more to say about this input.
     pub(crate) async fn feed(&mut self, input: Input) {
         let input = self.without_bypass(input).await;
+        let mode = self.engine.mode();
         self.pending.push_back(input);
         while let Some(input) = self.pending.pop_front() {
             let effects = self.engine.step(self.ports.clock.now(), input);
             for effect in effects {
                 self.carry_out(effect).await;
             }
+        }
+        if self.engine.mode() != mode {
+            self.pass_mode();
         }
     }
 }

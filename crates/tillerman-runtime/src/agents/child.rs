@@ -141,7 +141,7 @@ impl SessionTask {
 }
 
 /// Whether a definition lets an agent have a tool.
-fn offers(definition: &AgentDefinition, name: &str) -> bool {
+pub(crate) fn offers(definition: &AgentDefinition, name: &str) -> bool {
     let names = |entry: &String, bare: bool| {
         split(entry).is_some_and(|(tool, content)| {
             let same = tool == "*" || tool == name || (is_agent_call(tool) && is_agent_call(name));

@@ -8,14 +8,16 @@ use tillerman_engine::{Bill, Books, CallId, Grant, Input, Judgement, Place, Resp
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::control::{ControlBody, ControlRequest, ControlResponse};
 use tillerman_protocol::frame::Frame;
+use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::ToolSpec;
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{RequestId, TaskId, ToolUseId};
 use tokio::sync::mpsc;
 
 use crate::agents::book::Agent;
-use crate::agents::child::Launch;
+use crate::agents::child::{Launch, mode_below, offers};
 use crate::agents::launch::Caller;
+use crate::agents::main_agent::Role;
 use crate::agents::message;
 use crate::agents::order::{self, AGENT, Order, is_agent_call};
 use crate::agents::outcome;
@@ -23,7 +25,7 @@ use crate::agents::purse::{Asked, Reservation};
 use crate::agents::roster::Roster;
 use crate::agents::tree::{Soil, Tree};
 use crate::control::Answer;
-use crate::session_task::SessionTask;
+use crate::session_task::{Inbound, SessionTask};
 use crate::setup::SessionSetup;
 use crate::work::Name;
 
@@ -35,11 +37,16 @@ pub(crate) struct Agents {
     /// The agent that this session is.
     own: Option<Arc<Agent>>,
     depth: u32,
+    /// The definition by which this session itself works.
+    by: Option<AgentDefinition>,
     launches: HashMap<TaskId, Launch>,
+    /// Agents that this session started and that have not ended.
+    children: HashMap<TaskId, Arc<Agent>>,
     /// Agents that a call waits for.
     foreground: HashMap<TaskId, Arc<Agent>>,
     calls: HashMap<ToolUseId, TaskId>,
     reservations: HashMap<ResponseId, Reservation>,
+    role: Role,
 }
 
 impl Agents {
@@ -57,11 +64,15 @@ impl Agents {
             host: host.clone(),
             shutdown: setup.shutdown.clone(),
         });
-        let own = Self::new(tree, roster.permitted(&setup.policy), 0);
+        let mut own = Self::new(tree, roster.permitted(&setup.policy), 0);
         setup.engine.books = Books::Shared;
         let offered = own.with_specs(&setup.engine.tools);
         setup.engine.offer(offered.into());
         setup.engine.init.agents = own.roster.names();
+        if let Some(main) = agents.main {
+            own.by = own.roster.find(&main.name).cloned();
+            own.role = Role::take(setup, main, &own.roster);
+        }
         Some((own, bills))
     }
 
@@ -71,10 +82,13 @@ impl Agents {
             roster,
             own: None,
             depth,
+            by: None,
             launches: HashMap::new(),
+            children: HashMap::new(),
             foreground: HashMap::new(),
             calls: HashMap::new(),
             reservations: HashMap::new(),
+            role: Role::None,
         }
     }
 
@@ -107,6 +121,18 @@ impl Agents {
         self.own.as_ref()
     }
 
+    pub(crate) const fn role(&self) -> &Role {
+        &self.role
+    }
+
+    pub(crate) const fn role_mut(&mut self) -> &mut Role {
+        &mut self.role
+    }
+
+    pub(crate) fn set_role(&mut self, role: Role) {
+        self.role = role;
+    }
+
     /// Whether this session may start agents at all.
     pub(crate) fn offers(&self) -> bool {
         self.depth < self.tree.limits.depth && !self.roster.is_empty()
@@ -118,7 +144,8 @@ impl Agents {
             self.calls.insert(launch.tool_use_id.clone(), agent.id.clone());
             self.foreground.insert(agent.id.clone(), Arc::clone(&agent));
         }
-        self.launches.insert(agent.id.clone(), launch);
+        self.children.insert(agent.id.clone(), agent);
+        self.launches.insert(launch.agent.id.clone(), launch);
     }
 
     pub(crate) fn take_launch(&mut self, task: &TaskId) -> Option<Launch> {
@@ -139,6 +166,16 @@ impl Agents {
         self.calls.retain(|_, held| held != task);
     }
 
+    /// Has the session work by a definition.
+    pub(crate) fn work_by(&mut self, definition: AgentDefinition) {
+        self.by = Some(definition);
+    }
+
+    /// Whether the definition by which the session works lets it have a tool.
+    pub(crate) fn permits(&self, name: &str) -> bool {
+        self.by.as_ref().is_none_or(|definition| offers(definition, name))
+    }
+
     /// These tools, and those that are about agents.
     pub(crate) fn with_specs(&self, tools: &[ToolSpec]) -> Vec<ToolSpec> {
         let others = |spec: &&ToolSpec| spec.name != AGENT && spec.name != message::NAME;
@@ -147,6 +184,7 @@ impl Agents {
             specs.push(order::spec(&self.roster));
             specs.push(message::spec());
         }
+        specs.retain(|spec| self.permits(&spec.name));
         specs
     }
 }
@@ -176,6 +214,7 @@ impl SessionTask {
             self.feed(Input::ToolsChanged(specs.into())).await;
             self.feed(Input::AgentsChosen(names)).await;
         }
+        self.become_main_agent().await;
         for complaint in complaints.into_iter().flatten() {
             tracing::warn!("{complaint}");
             self.notify("agent_definition", &complaint).await;
@@ -277,15 +316,39 @@ impl SessionTask {
             let outcome = Box::new(Ok(outcome::launched(agent)));
             let task = agent.id.clone();
             self.feed(Input::TaskBackgrounded { task, outcome }).await;
-            self.forget_agent(&agent.id);
+            if let Some(agents) = &mut self.agents {
+                agents.forget(&agent.id);
+            }
         }
         let ids: Vec<&TaskId> = chosen.iter().map(|agent| &agent.id).collect();
         Ok(json!({"backgrounded": ids}))
     }
 
+    /// A task has ended; it may have been an agent's.
     pub(crate) fn forget_agent(&mut self, task: &TaskId) {
         if let Some(agents) = &mut self.agents {
             agents.forget(task);
+            agents.children.remove(task);
+        }
+    }
+
+    /// Agents at work are never freer than the session that started them.
+    pub(crate) fn pass_mode(&self) {
+        let mode = self.engine.mode();
+        let children = self.agents.iter().flat_map(|agents| agents.children.values());
+        for agent in children.filter(|agent| agent.is_at_work()) {
+            if agent.line.try_send(Inbound::ParentMode(mode)).is_err() {
+                // Rather no agent than one that may do more than its parent.
+                tracing::warn!("the agent {} did not hear of another mode and is ended", agent.id);
+                agent.cancel.cancel();
+            }
+        }
+    }
+
+    pub(crate) async fn follow_mode(&mut self, parent: PermissionMode) {
+        let mode = mode_below(parent, Some(self.engine.mode()));
+        if mode != self.engine.mode() {
+            self.feed(Input::ModeChosen(mode)).await;
         }
     }
 

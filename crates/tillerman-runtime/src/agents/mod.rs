@@ -18,9 +18,10 @@ mod outcome;
 mod relay;
 
 mod desk;
+mod main_agent;
 mod message;
 
 mod built_in;
 
 pub(crate) use desk::Agents;
-pub use setup::{AgentLimits, AgentSetup};
+pub use setup::{AgentLimits, AgentSetup, MainAgent};

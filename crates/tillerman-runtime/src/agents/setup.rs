@@ -13,13 +13,22 @@ pub struct AgentSetup {
     /// Whether the built-in agents are offered too.
     pub built_in: bool,
     /// The definition by which the session itself works.
-    pub main: Option<String>,
+    pub main: Option<MainAgent>,
     /// How many agents there may be.
     pub limits: AgentLimits,
     /// Makes the tools of each agent.
     pub toolbox: Arc<dyn Toolbox>,
     /// Keeps the transcripts of agents.
     pub files: Arc<dyn AgentFiles>,
+}
+
+/// The definition by which a session itself works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MainAgent {
+    /// The definition's name.
+    pub name: String,
+    /// Whether the session's model was chosen, so that the definition's does not count.
+    pub keeps_model: bool,
 }
 
 /// How many agents there may be.

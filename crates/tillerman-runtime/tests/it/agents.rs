@@ -8,7 +8,7 @@ use tillerman_runtime::Inbound;
 use tokio::time::Instant;
 
 use crate::agent_stage::{helper, order, sends_helper, with_agents};
-use crate::model::{Step, calls, says, script};
+use crate::model::{Gate, Step, calls, says, script};
 use crate::stage::{kind, tool_result};
 use crate::tools::{Conduct, changing, looking};
 
@@ -314,4 +314,28 @@ async fn only_so_many_agents_work_at_once_and_so_deep() {
     assert_eq!(depths, [1, 2]);
     let told = serde_json::to_string(&play.model.requests()[3].messages).unwrap();
     assert!(told.contains("There is no tool named Agent"), "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_at_work_follows_its_parent_into_a_stricter_mode() {
+    let touch = changing("Touch", Conduct::Succeed);
+    let gate = Gate::closed();
+    let scripts = [
+        sends_helper("toolu_1", "touch", &json!({})),
+        script().gate(&gate).call("Touch", "toolu_2", &json!({})).done(),
+        says("Well."),
+        says("Done."),
+    ];
+    let (mut stage, _) = with_agents(scripts, [&touch], vec![helper()]);
+    stage.setup.engine.mode = PermissionMode::BypassPermissions;
+    stage.setup.may_bypass = true;
+    let mut play = stage.begin();
+    play.say("Go").await;
+    play.until("system/task_started").await;
+    play.ask(json!({"subtype": "set_permission_mode", "mode": "default"})).await;
+    gate.open();
+    let question = play.until("control_request/can_use_tool").await;
+    play.answer(&question, json!({"behavior": "deny", "message": "no"})).await;
+    play.until("result/success").await;
+    assert!(touch.log().is_empty());
 }

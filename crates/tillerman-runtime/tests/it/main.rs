@@ -20,6 +20,8 @@ mod agents;
 #[cfg(test)]
 mod agents_background;
 #[cfg(test)]
+mod agents_main;
+#[cfg(test)]
 mod background;
 #[cfg(test)]
 mod checkpoints;

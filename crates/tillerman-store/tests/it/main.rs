@@ -1,6 +1,8 @@
 //! What people rely on when sessions are stored, resumed, listed and forked.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod forking;
