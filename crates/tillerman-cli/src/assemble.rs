@@ -22,6 +22,7 @@ use crate::engine_setup::{Workplace, engine_config};
 use crate::environment::Environment;
 use crate::failure::StartFailure;
 use crate::greeting::{catalog_with_overrides, greeting};
+use crate::hooks::{Surroundings, hooks};
 use crate::keeper::SettingsKeeper;
 use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
@@ -72,6 +73,14 @@ pub(crate) async fn assemble(
         key_source: credentials.source,
         model: &model_name,
     };
+    let around = Surroundings {
+        cwd: &cwd,
+        opened: &opened,
+        model: &model,
+        model_name: &model_name,
+        catalog: &catalog,
+    };
+    let hooks = hooks(arguments, environment, &layers, &around);
     let engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
     Ok(SessionSetup {
         greeting: greeting(&catalog, credentials.source),
@@ -80,6 +89,7 @@ pub(crate) async fn assemble(
         copied: opened.copied,
         prompt,
         policy,
+        hooks,
         may_bypass: mode == PermissionMode::BypassPermissions
             || arguments.permission.allow_dangerously_skip_permissions,
         ports: Ports {

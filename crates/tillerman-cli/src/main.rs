@@ -6,6 +6,7 @@ mod environment;
 mod assemble;
 mod engine_setup;
 mod greeting;
+mod hooks;
 mod opening;
 mod provider;
 mod rewind;

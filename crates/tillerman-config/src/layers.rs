@@ -152,6 +152,12 @@ impl Layers {
         self.layers.push(Layer { source: Source::Flag, settings });
     }
 
+    /// The layers themselves.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
     /// What could not be used.
     #[must_use]
     pub fn errors(&self) -> &[SettingsError] {

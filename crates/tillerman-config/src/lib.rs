@@ -1,7 +1,9 @@
 //! Settings in layers: where each value comes from and which one holds.
 
+mod hooks;
 mod layers;
 mod persist;
 
+pub use hooks::HookLayers;
 pub use layers::{Layer, Layers, Places, SettingsError, Source, read_argument};
 pub use persist::{PersistError, persist};

@@ -33,6 +33,9 @@ impl Session {
         round.turns += 1;
         round.retries = 0;
         let context = std::mem::take(&mut round.context);
+        for text in self.threshold.take_context() {
+            self.tell(&text, Author::Engine);
+        }
         for text in context {
             self.tell(&text, Author::Engine);
         }
@@ -225,6 +228,8 @@ impl Session {
         let detail = HookDetail::Stop {
             stop_hook_active: round.stop_blocks > 0,
             last_assistant_message: round.last_text.clone(),
+            background_tasks: self.tasks.in_background(),
+            session_crons: Vec::new(),
         };
         let run = self.run_hooks(detail);
         self.set_stage(Stage::Stopping(run));

@@ -11,6 +11,7 @@ use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::hooks::HookOutcome;
+use crate::threshold::Beginning;
 
 /// Something that happened outside the engine.
 #[derive(Clone, Debug)]
@@ -30,6 +31,15 @@ pub enum Input {
         run: HookRunId,
         /// Their answers as one.
         outcome: Box<HookOutcome>,
+    },
+    /// The session begins; comes before everything else, if at all.
+    Begun(Beginning),
+    /// Hooks that nobody waited for have something to say.
+    HooksSpoke {
+        /// What they say, as one.
+        outcome: Box<HookOutcome>,
+        /// Whether a refusal among it wakes the model.
+        wakes: bool,
     },
     /// Policy judged a call.
     CallJudged {

@@ -27,9 +27,11 @@ mod authorize;
 mod commands;
 mod converse;
 mod finish;
+mod notices;
 mod record;
 mod settle;
 mod tasks;
+mod threshold;
 
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
@@ -42,3 +44,4 @@ pub use input::{Author, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
 pub use ledger::Ledger;
 pub use replay::{Restored, restore};
 pub use session::{Activity, Session};
+pub use threshold::Beginning;

@@ -1,20 +1,18 @@
 //! What a session writes down and shows: every entry is appended before its frame is emitted.
 
 use serde_json::{Map, Value};
+use tillerman_protocol::EntryId;
 use tillerman_protocol::content::{Block, Content, Message, Role, ToolResult};
 use tillerman_protocol::frame::{
     AssistantFrame, AssistantMessage, CommandLifecycle, Frame, Init, SessionState,
     StreamEventFrame, SystemDetail, SystemFrame, UserFrame,
 };
-use tillerman_protocol::hook::{HookBase, HookDetail, HookInput};
 use tillerman_protocol::stream::{StreamEvent, Usage};
 use tillerman_protocol::transcript::{AssistantEntry, Entry, Link, UserEntry};
-use tillerman_protocol::{EntryId, ToolUseId};
 
-use crate::calls::HookRunId;
 use crate::effect::Effect;
 use crate::input::{Author, Prompt};
-use crate::replay::OUTCOME_UNKNOWN;
+use crate::replay::{NEVER_RAN, OUTCOME_UNKNOWN};
 use crate::response::Response;
 use crate::session::Session;
 
@@ -137,7 +135,10 @@ impl Session {
     /// Stores answers for calls of an earlier run; the conversation holds them already.
     pub(crate) fn answer_orphans(&mut self) {
         for (tool_use_id, call_entry) in std::mem::take(&mut self.chain.orphans) {
-            let result = orphan_result(tool_use_id);
+            let deferred = self.chain.deferred.remove(&tool_use_id);
+            let told = if deferred { NEVER_RAN } else { OUTCOME_UNKNOWN };
+            let content = Content::Text(told.to_owned());
+            let result = ToolResult { tool_use_id, content, is_error: true };
             let uuid = self.ids.entry_id();
             let content = Content::Blocks(vec![Block::ToolResult(result)]);
             let mut entry = self.user_entry(uuid, Some(call_entry.clone()), content);
@@ -224,21 +225,6 @@ impl Session {
         self.effects.push(Effect::Append(Box::new(entry)));
     }
 
-    /// Asks for the hooks of an event to be run.
-    pub(crate) fn run_hooks(&mut self, detail: HookDetail) -> HookRunId {
-        let base = HookBase {
-            session_id: self.config.session_id.clone(),
-            transcript_path: self.config.origin.transcript_path.clone(),
-            cwd: self.config.origin.cwd.clone(),
-            permission_mode: Some(self.choices.mode),
-            agent_id: None,
-            agent_type: None,
-        };
-        let run = HookRunId(self.next());
-        self.effects.push(Effect::RunHooks { run, input: Box::new(HookInput { base, detail }) });
-        run
-    }
-
     fn user_frame(&self, uuid: EntryId, content: Content) -> UserFrame {
         let mut frame = UserFrame::new(content);
         frame.uuid = Some(uuid);
@@ -260,7 +246,7 @@ impl Session {
         }
     }
 
-    fn link(&self, uuid: EntryId, parent: Option<EntryId>) -> Link {
+    pub(crate) fn link(&self, uuid: EntryId, parent: Option<EntryId>) -> Link {
         let origin = &self.config.origin;
         Link {
             uuid,
@@ -276,9 +262,4 @@ impl Session {
             entrypoint: origin.entrypoint.clone(),
         }
     }
-}
-
-fn orphan_result(tool_use_id: ToolUseId) -> ToolResult {
-    let content = Content::Text(OUTCOME_UNKNOWN.to_owned());
-    ToolResult { tool_use_id, content, is_error: true }
 }

@@ -6,6 +6,7 @@ use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::{
     SystemDetail, TaskNotification, TaskPatch, TaskStarted, TaskSummary, TaskUpdated,
 };
+use tillerman_protocol::hook::BackgroundWork;
 use tillerman_protocol::task::{TaskEnd, TaskStatus};
 
 use crate::calls::TimerId;
@@ -29,6 +30,17 @@ pub(crate) struct Tasks {
 impl Tasks {
     pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty()
+    }
+
+    /// What goes on, as hooks are told of it.
+    pub(crate) fn in_background(&self) -> Vec<BackgroundWork> {
+        let work = |task: &TaskStart| BackgroundWork {
+            id: task.id.clone(),
+            kind: task.kind.name().to_owned(),
+            status: "running".to_owned(),
+            description: task.description.clone(),
+        };
+        self.running.iter().map(work).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod checkpoint;
 pub mod clock;
+pub mod hook;
 pub mod keeper;
 pub mod model;
 pub mod task;
@@ -10,6 +11,7 @@ pub mod transcript;
 
 pub use checkpoint::{CheckpointError, Checkpoints, Extent, Rewound, Taken};
 pub use clock::Clock;
+pub use hook::{HookEnd, HookJob, HookReport, HookRunner};
 pub use keeper::PermissionKeeper;
 pub use model::{BoxFuture, EventStream, Model};
 pub use task::{BackgroundTask, TaskDesk, TaskRefused};

@@ -3,6 +3,7 @@
 //! A front end talks to a session in frames only: [`Inbound`] in, frames out. Modules are listed
 //! in reading order.
 
+mod hook_setup;
 mod setup;
 
 mod session_task;
@@ -16,7 +17,10 @@ mod malformed;
 mod work;
 
 mod facts;
+mod hook_book;
 mod hook_desk;
+mod hook_matcher;
+mod hook_runs;
 mod questions;
 mod redact;
 mod task_desk;
@@ -24,6 +28,7 @@ mod task_desk;
 mod context_usage;
 
 pub use facts::RealDisk;
+pub use hook_setup::HookSetup;
 pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
 pub use setup::{Ports, SessionSetup, SystemPrompt};

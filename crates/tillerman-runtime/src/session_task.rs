@@ -12,10 +12,11 @@ use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
 
 use crate::hook_desk::HookDesk;
+use crate::hook_runs::HookRoom;
 use crate::questions::Questions;
 use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
-use crate::work::{Name, Report, Work};
+use crate::work::{Report, Work};
 
 /// What a front end tells a session.
 #[derive(Debug)]
@@ -49,6 +50,7 @@ pub async fn run(
     out: mpsc::Sender<Frame>,
 ) -> SessionEnd {
     let mut task = SessionTask::new(setup, out);
+    task.begin().await;
     let mut open = true;
     while !task.ended {
         let event = tokio::select! {
@@ -86,6 +88,7 @@ pub(crate) struct SessionTask {
     pub(crate) work: Work,
     pub(crate) questions: Questions,
     pub(crate) hooks: HookDesk,
+    pub(crate) hook_room: HookRoom,
     pub(crate) ids: IdSource,
     pub(crate) out: mpsc::Sender<Frame>,
     pub(crate) facing: Facing,
@@ -114,7 +117,9 @@ pub(crate) struct Facing {
 }
 
 impl SessionTask {
-    fn new(setup: SessionSetup, out: mpsc::Sender<Frame>) -> Self {
+    fn new(mut setup: SessionSetup, out: mpsc::Sender<Frame>) -> Self {
+        let hooks = HookDesk::with_handlers(&mut setup.hooks);
+        setup.engine.hooked.extend(hooks.events());
         let tools = setup.ports.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool)));
         // Ids of control requests must differ from those of the engine's frames.
         let ids = IdSource::new(setup.engine.seed.map(|half| !half));
@@ -123,7 +128,8 @@ impl SessionTask {
             policy: setup.policy,
             work: Work::new(),
             questions: Questions::default(),
-            hooks: HookDesk::default(),
+            hooks,
+            hook_room: HookRoom::new(setup.hooks),
             ids,
             out,
             facing: Facing {
@@ -184,6 +190,8 @@ impl SessionTask {
                 }
             }
             Report::HookTimedOut(request) => self.hook_timed_out(request).await,
+            Report::HookPrinted(id, printed) => self.handler_printed(&id, printed).await,
+            Report::HookEnded(id, report) => self.handler_ended(id, *report).await,
             Report::TaskLeft(task) => self.take_task(task).await,
         }
     }
@@ -201,14 +209,7 @@ impl SessionTask {
     }
 
     pub(crate) async fn close(&mut self) {
-        for given_up in self.hooks.give_up() {
-            for request in given_up.requests {
-                self.work.abort(&Name::HookTimer(request.clone()));
-                self.questions.take(&request);
-            }
-            let outcome = Box::new(given_up.outcome);
-            self.feed(Input::HooksAnswered { run: given_up.run, outcome }).await;
-        }
+        self.give_up_callbacks().await;
         self.feed(Input::InputClosed).await;
     }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use tillerman_engine::{CallId, Input, ResponseId, TimerId};
-use tillerman_ports::{BackgroundTask, Model};
+use tillerman_ports::{BackgroundTask, BoxFuture, HookEnd, HookReport, Model};
+use tillerman_protocol::frame::HookPrinted;
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
 use tillerman_protocol::stream::StreamEvent;
 use tillerman_protocol::task::{TaskEnd, TaskStatus};
@@ -29,6 +30,8 @@ const WIND_DOWN: Duration = Duration::from_secs(5);
 pub(crate) enum Report {
     Engine(Box<Input>),
     HookTimedOut(RequestId),
+    HookPrinted(RequestId, HookPrinted),
+    HookEnded(RequestId, Box<HookReport>),
     TaskLeft(BackgroundTask),
 }
 
@@ -39,6 +42,9 @@ pub(crate) enum Name {
     Tool(CallId),
     Timer(TimerId),
     HookTimer(RequestId),
+    Hook(RequestId),
+    /// The rest of a hook that nobody waits for.
+    DetachedHook(RequestId),
     Task(TaskId),
 }
 
@@ -50,6 +56,7 @@ pub(crate) struct Work {
     handles: HashMap<Name, AbortHandle>,
     cancels: HashMap<CallId, CancellationToken>,
     task_cancels: HashMap<TaskId, CancellationToken>,
+    hook_cancels: HashMap<RequestId, CancellationToken>,
     left: mpsc::Receiver<BackgroundTask>,
     desk: Arc<Desk>,
     reports: mpsc::Receiver<Report>,
@@ -66,6 +73,7 @@ impl Work {
             handles: HashMap::new(),
             cancels: HashMap::new(),
             task_cancels: HashMap::new(),
+            hook_cancels: HashMap::new(),
             left,
             desk: Arc::new(Desk(desk)),
             reports,
@@ -161,6 +169,37 @@ impl Work {
         self.spawn(name, tokio::time::sleep(after).map(|()| Some(fired)));
     }
 
+    pub(crate) fn hook(
+        &mut self,
+        id: RequestId,
+        cancel: CancellationToken,
+        running: impl Future<Output = HookReport> + Send + 'static,
+    ) {
+        self.hook_cancels.insert(id.clone(), cancel);
+        self.spawn(Name::Hook(id.clone()), running.map(|report| Some(hook_ended(id, report))));
+    }
+
+    /// Takes over the rest of a hook that nobody waits for.
+    pub(crate) fn detached_hook(&mut self, id: RequestId, rest: BoxFuture<HookReport>) {
+        let name = Name::DetachedHook(id.clone());
+        self.spawn(name, rest.map(|report| Some(hook_ended(id, report))));
+    }
+
+    /// Asks a hook to end; it stays under way until it has.
+    pub(crate) fn cancel_hook(&self, id: &RequestId) {
+        if let Some(cancel) = self.hook_cancels.get(id) {
+            cancel.cancel();
+        }
+    }
+
+    /// Hears what a hook prints; news that comes too fast is dropped, since the end tells all.
+    pub(crate) fn hook_listener(&self, id: RequestId) -> Box<dyn Fn(HookPrinted) + Send + Sync> {
+        let reporter = self.reporter.clone();
+        Box::new(move |printed| {
+            drop(reporter.try_send(Report::HookPrinted(id.clone(), printed)));
+        })
+    }
+
     /// Aborts a piece of work that holds nothing worth ending gently.
     pub(crate) fn abort(&mut self, name: &Name) {
         if let Some(handle) = self.handles.remove(name) {
@@ -177,16 +216,19 @@ impl Work {
 
     /// Ends everything: calls get a moment to end their processes, the rest is dropped.
     pub(crate) async fn wind_down(&mut self) {
-        for cancel in self.cancels.values().chain(self.task_cancels.values()) {
+        let detached = |id: &RequestId| self.handles.contains_key(&Name::DetachedHook(id.clone()));
+        let hooks = self.hook_cancels.iter().filter(|(id, _)| !detached(id));
+        let hooks = hooks.map(|(_, cancel)| cancel);
+        for cancel in self.cancels.values().chain(self.task_cancels.values()).chain(hooks) {
             cancel.cancel();
         }
         let names: Vec<Name> = self.handles.keys().cloned().collect();
-        for name in names.iter().filter(|name| !matches!(name, Name::Tool(_) | Name::Task(_))) {
+        for name in names.iter().filter(|name| !ends_gently(name)) {
             self.abort(name);
         }
         let all_ended = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(WIND_DOWN, all_ended).await.is_err() {
-            tracing::warn!("a tool did not end in time and was dropped");
+            tracing::warn!("a tool or hook did not end in time and was dropped");
             self.tasks.shutdown().await;
         }
     }
@@ -207,6 +249,10 @@ impl Work {
         match &name {
             Name::Tool(call) => drop(self.cancels.remove(call)),
             Name::Task(task) => drop(self.task_cancels.remove(task)),
+            Name::DetachedHook(id) => drop(self.hook_cancels.remove(id)),
+            Name::Hook(id) if !matches!(report, Ok(Some(ref report)) if is_detached(report)) => {
+                drop(self.hook_cancels.remove(id));
+            }
             _ => {}
         }
         match report {
@@ -215,6 +261,19 @@ impl Work {
             Err(_) => None,
         }
     }
+}
+
+fn hook_ended(id: RequestId, report: HookReport) -> Report {
+    Report::HookEnded(id, Box::new(report))
+}
+
+const fn is_detached(report: &Report) -> bool {
+    matches!(report, Report::HookEnded(_, report) if matches!(report.end, HookEnd::Detached(_)))
+}
+
+/// Whether a piece of work gets a moment to end its processes.
+const fn ends_gently(name: &Name) -> bool {
+    matches!(name, Name::Tool(_) | Name::Task(_) | Name::Hook(_) | Name::DetachedHook(_))
 }
 
 /// What a piece of work that panicked reports. The panic itself is already on stderr.
@@ -232,6 +291,10 @@ fn crashed(name: Name) -> Report {
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),
+        Name::Hook(id) | Name::DetachedHook(id) => {
+            let end = HookEnd::Failed("the program that runs hooks crashed".to_owned());
+            hook_ended(id, HookReport::new(end))
+        }
         Name::Task(task) => {
             let summary = "The task crashed.".to_owned();
             let end = TaskEnd { status: TaskStatus::Failed, summary };

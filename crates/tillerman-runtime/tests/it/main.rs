@@ -1,6 +1,8 @@
 //! A session as its host sees it: frames in, frames out, on a clock that only moves when nothing else does.
 
 #[cfg(test)]
+mod handlers;
+#[cfg(test)]
 mod model;
 #[cfg(test)]
 mod secrets;
@@ -26,7 +28,13 @@ mod endings;
 #[cfg(test)]
 mod handshake;
 #[cfg(test)]
+mod hook_edges;
+#[cfg(test)]
 mod hook_failures;
+#[cfg(test)]
+mod hook_handlers;
+#[cfg(test)]
+mod hook_news;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! From the `>` lines of a transcript to what a session hears.
 
 use serde_json::Value;
-use tillerman_engine::{HookOutcome, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
+use tillerman_engine::{
+    Beginning, HookOutcome, Input, Judgement, PermissionAnswer, Prompt, TaskStart,
+};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::hook::{HookEvent, HookOutput};
 use tillerman_protocol::permission::PermissionMode;
@@ -48,6 +50,16 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
             let run = names.hook_run_id(&words.word());
             let outcome = HookOutcome::merge(hook_outputs(words.json()));
             Input::HooksAnswered { run, outcome: Box::new(outcome) }
+        }
+        "begun" => {
+            let source = words.word();
+            let setup = words.option("setup");
+            Input::Begun(Beginning { source, setup })
+        }
+        "spoke" => {
+            let wakes = words.flag("wakes");
+            let outcome = Box::new(HookOutcome::merge(hook_outputs(words.json())));
+            Input::HooksSpoke { outcome, wakes }
         }
         "task-started" => Input::TaskStarted(Box::new(TaskStart {
             id: TaskId::new(words.word()),
