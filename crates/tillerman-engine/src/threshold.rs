@@ -113,6 +113,8 @@ impl Session {
     }
 
     fn leave(&mut self) {
+        // Something may have been left behind while hooks ran.
+        self.drop_tasks();
         self.door = Door::Ended;
         self.effects.push(Effect::End);
     }
