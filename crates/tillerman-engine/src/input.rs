@@ -41,6 +41,13 @@ pub enum Input {
         /// Whether a refusal among it wakes the model.
         wakes: bool,
     },
+    /// The directory in which commands begin is another one.
+    DirectoryChanged {
+        /// The one before.
+        old: String,
+        /// The one now.
+        new: String,
+    },
     /// Policy judged a call.
     CallJudged {
         /// The call.

@@ -137,6 +137,9 @@ impl Session {
             Input::ModelReported { response, event } => self.model_reported(response, event),
             Input::HooksAnswered { run, outcome } => self.hooks_answered(run, *outcome),
             Input::Begun(beginning) => self.begin(beginning),
+            Input::DirectoryChanged { old: old_cwd, new: new_cwd } => {
+                self.tell_hooks(HookDetail::CwdChanged { old_cwd, new_cwd });
+            }
             Input::HooksSpoke { outcome, wakes } => self.hooks_spoke(*outcome, wakes),
             Input::CallJudged { call, judgement } => self.call_judged(call, judgement),
             Input::PermissionAnswered { ask, answer } => self.permission_answered(ask, answer),

@@ -2,6 +2,7 @@
 //! told.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ const ENV_FILE: &str = "CLAUDE_ENV_FILE";
 pub(crate) struct HookRoom {
     setup: HookSetup,
     running: HashMap<RequestId, Running>,
+    /// Where commands begin, as hooks were told last.
+    directory: Option<PathBuf>,
 }
 
 /// A handler that runs.
@@ -79,7 +82,7 @@ impl Running {
 
 impl HookRoom {
     pub(crate) fn new(setup: HookSetup) -> Self {
-        Self { setup, running: HashMap::new() }
+        Self { setup, running: HashMap::new(), directory: None }
     }
 }
 
@@ -89,6 +92,7 @@ impl SessionTask {
         for remark in std::mem::take(&mut self.hook_room.setup.remarks) {
             self.complain("hooks", &remark).await;
         }
+        self.hook_room.directory = self.shell_directory();
         let beginning = std::mem::take(&mut self.hook_room.setup.beginning);
         self.feed(Input::Begun(beginning)).await;
     }
@@ -160,6 +164,22 @@ impl SessionTask {
         let file = self.hook_room.setup.env_file.as_ref();
         let file = file.filter(|file| tool == "Bash" && file.is_file());
         file.map(|file| (ENV_FILE.to_owned(), file.display().to_string())).into_iter().collect()
+    }
+
+    /// Tells hooks when a command has left the shell in another directory.
+    pub(crate) async fn notice_directory(&mut self) {
+        let now = self.shell_directory();
+        let before = std::mem::replace(&mut self.hook_room.directory, now.clone());
+        if let (Some(old), Some(new)) = (before, now)
+            && old != new
+        {
+            let (old, new) = (old.display().to_string(), new.display().to_string());
+            self.feed(Input::DirectoryChanged { old, new }).await;
+        }
+    }
+
+    fn shell_directory(&self) -> Option<PathBuf> {
+        self.tools.get("Bash").and_then(|tool| tool.directory())
     }
 
     async fn start_handler(&mut self, start: HandlerStart, input: &Arc<HookInput>) {

@@ -176,6 +176,7 @@ impl SessionTask {
     async fn take_report(&mut self, report: Report) {
         match report {
             Report::Engine(mut input) => {
+                let has_run = matches!(*input, Input::ToolEnded { .. });
                 let ended = match &mut *input {
                     Input::TaskEnded { task, .. } => Some(task.clone()),
                     Input::ToolEnded { outcome, .. } => {
@@ -185,6 +186,9 @@ impl SessionTask {
                     _ => None,
                 };
                 self.feed(*input).await;
+                if has_run {
+                    self.notice_directory().await;
+                }
                 if let Some(task) = ended {
                     self.answer_stops(&task).await;
                 }

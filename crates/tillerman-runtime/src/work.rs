@@ -216,10 +216,8 @@ impl Work {
 
     /// Ends everything: calls get a moment to end their processes, the rest is dropped.
     pub(crate) async fn wind_down(&mut self) {
-        let detached = |id: &RequestId| self.handles.contains_key(&Name::DetachedHook(id.clone()));
-        let hooks = self.hook_cancels.iter().filter(|(id, _)| !detached(id));
-        let hooks = hooks.map(|(_, cancel)| cancel);
-        for cancel in self.cancels.values().chain(self.task_cancels.values()).chain(hooks) {
+        // Hooks that still run are those nobody waited for; they get a moment to finish.
+        for cancel in self.cancels.values().chain(self.task_cancels.values()) {
             cancel.cancel();
         }
         let names: Vec<Name> = self.handles.keys().cloned().collect();

@@ -142,6 +142,23 @@ async fn preparing_a_working_copy_needs_no_prompt() {
 }
 
 #[tokio::test]
+async fn hooks_hear_where_the_shell_goes() {
+    let world = World::new();
+    std::fs::create_dir(world.file("inner")).unwrap();
+    let replies =
+        script().reply(bash("cd inner")).reply(bash("pwd")).reply(response().text("fine"));
+    let server = ScriptedServer::start(replies).await;
+    let settings = json!({"hooks": {"CwdChanged": command("cat >> moved; echo >> moved")}});
+    let launch = world.tillerman().asks(&server).unguarded().args(FRAMES_OUT);
+    let launch = launch.args(["go", "--settings", &settings.to_string()]);
+    launch.run().await.assert_code(0).assert_no_panic();
+    let moved = std::fs::read_to_string(world.file("moved")).unwrap();
+    let moved: Value = serde_json::from_str(moved.trim()).unwrap();
+    assert_eq!(moved["new_cwd"], world.file("inner").display().to_string());
+    assert_eq!(moved["old_cwd"], world.path("work").display().to_string());
+}
+
+#[tokio::test]
 async fn a_hook_that_misbehaves_is_seen_and_costs_nothing() {
     let world = World::new();
     let replies = script().reply(bash("echo it ran")).reply(response().text("fine"));

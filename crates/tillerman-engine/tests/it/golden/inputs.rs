@@ -56,6 +56,7 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
             let setup = words.option("setup");
             Input::Begun(Beginning { source, setup })
         }
+        "moved" => Input::DirectoryChanged { old: words.word(), new: words.word() },
         "spoke" => {
             let wakes = words.flag("wakes");
             let outcome = Box::new(HookOutcome::merge(hook_outputs(words.json())));
