@@ -23,7 +23,7 @@ use tillerman_protocol::frame::{Frame, Init, UserFrame};
 use tillerman_protocol::model::Thinking;
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate};
 use tillerman_protocol::{Moment, SessionId};
-use tillerman_runtime::{Inbound, Ports, Secrets, SessionSetup, SystemPrompt, run};
+use tillerman_runtime::{HookSetup, Inbound, Ports, Secrets, SessionSetup, SystemPrompt, run};
 use tillerman_store::SessionFiles;
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
 use tokio::sync::mpsc;
@@ -187,6 +187,7 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
         secrets: Secrets::default(),
         shutdown: CancellationToken::new(),
         agents: None,
+        hooks: HookSetup::default(),
     })
 }
 

@@ -113,7 +113,7 @@ pub(crate) struct FormatArguments {
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyArguments {
     /// Also print what hooks do (stream-json)
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub(crate) include_hook_events: bool,
     /// Copy every transcript entry to standard output (stream-json)
     #[arg(long, hide = true)]
@@ -279,9 +279,25 @@ pub(crate) struct ExtensionArguments {
     /// Work as this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    #[command(flatten)]
+    pub(crate) preparation: PreparationArguments,
     /// Further switches that hosts pass and that change nothing here
     #[arg(long = "ide", hide = true, action = ArgAction::SetTrue)]
     pub(crate) ide: bool,
+}
+
+/// Whether Setup hooks prepare the working copy first.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PreparationArguments {
+    /// Run Setup hooks before the session starts
+    #[arg(long)]
+    pub(crate) init: bool,
+    /// Run Setup and SessionStart hooks, then exit
+    #[arg(long)]
+    pub(crate) init_only: bool,
+    /// Run Setup hooks for maintenance before the session starts
+    #[arg(long)]
+    pub(crate) maintenance: bool,
 }
 
 /// How the answer is printed.

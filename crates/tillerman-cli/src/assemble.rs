@@ -21,6 +21,7 @@ use crate::engine_setup::{Workplace, engine_config};
 use crate::environment::Environment;
 use crate::failure::StartFailure;
 use crate::greeting::{catalog_with_overrides, greeting};
+use crate::hooks::{Surroundings, hooks};
 use crate::keeper::SettingsKeeper;
 use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
@@ -82,6 +83,14 @@ pub(crate) async fn assemble(
     settings::choose(&layers, &mut engine)?;
     let places = settings::places(environment, &cwd, arguments.extension.managed_settings.as_ref());
     cleanup::sweep_in_background(&layers, &places.config_dir, &opened.id);
+    let around = Surroundings {
+        cwd: &cwd,
+        opened: &opened,
+        model: &model,
+        model_name: &model_name,
+        catalog: &catalog,
+    };
+    let hooks = hooks(arguments, environment, &layers, &around);
     Ok(SessionSetup {
         greeting: greeting(&catalog, credentials.source),
         engine,
@@ -89,6 +98,7 @@ pub(crate) async fn assemble(
         copied: opened.copied,
         prompt,
         policy,
+        hooks,
         may_bypass: mode == PermissionMode::BypassPermissions
             || arguments.permission.allow_dangerously_skip_permissions,
         ports: Ports {

@@ -39,6 +39,7 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
         return Ok(code);
     }
     let prompt = match arguments.format.input_format {
+        _ if arguments.extension.preparation.init_only => Some(String::new()),
         InputFormat::Text => Some(text_prompt(arguments)?),
         InputFormat::StreamJson => None,
     };
@@ -47,6 +48,7 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
     // The session is open by now, so that files change only for a conversation that can go on.
     rewind::rewind(arguments, &environment).await?;
     let spill = spill_directory(&setup);
+    let env_file = setup.hooks.env_file.clone();
     let (inbound, messages) = mpsc::channel(INBOUND_IN_FLIGHT);
     let (frames, shown) = mpsc::channel(FRAMES_IN_FLIGHT);
     let printed = match arguments.format.output_format {
@@ -62,6 +64,8 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
     let wires = Wires { inbound, shutdown, fatal: fatal.fuse() };
     let session = Box::pin(run(setup, messages, frames));
     let code = wires.attend(run_and_print(session, printed)).await;
+    // What hooks left for the commands of this session is of no use to another.
+    drop(env_file.map(std::fs::remove_file));
     // Files that frames have named stay; a directory that holds none is of no use to anybody.
     drop(std::fs::remove_dir(&spill));
     code
@@ -108,10 +112,11 @@ fn text_prompt(arguments: &Arguments) -> Result<String, StartFailure> {
 }
 
 async fn say(inbound: &mpsc::Sender<Inbound>, prompt: String) {
-    let frame = Frame::User(Box::new(UserFrame::new(Content::Text(prompt))));
-    for message in [Inbound::Frame(Box::new(frame)), Inbound::Closed] {
-        drop(inbound.send(message).await);
+    if !prompt.is_empty() {
+        let frame = Frame::User(Box::new(UserFrame::new(Content::Text(prompt))));
+        drop(inbound.send(Inbound::Frame(Box::new(frame))).await);
     }
+    drop(inbound.send(Inbound::Closed).await);
 }
 
 fn spill_directory(setup: &SessionSetup) -> PathBuf {

@@ -8,6 +8,7 @@ mod assemble;
 mod confine;
 mod engine_setup;
 mod greeting;
+mod hooks;
 mod opening;
 mod provider;
 mod rewind;

@@ -151,12 +151,7 @@ impl SettingsDesk {
         let before = self.rules();
         self.layers = layers;
         self.note();
-        let hooks = self.layers.hooks();
-        SettingsChange {
-            before,
-            after: self.rules(),
-            hooks: hooks.into_iter().map(|(source, hooks)| (source.to_string(), hooks)).collect(),
-        }
+        SettingsChange { before, after: self.rules(), hooks: self.layers.hooks().sources }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Settings in layers: reading them, and which value holds.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
@@ -162,6 +161,12 @@ impl Layers {
         &self.layers
     }
 
+    /// The layers themselves.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
     /// What could not be used.
     #[must_use]
     pub fn errors(&self) -> &[SettingsError] {
@@ -284,17 +289,6 @@ impl Layers {
         layers.filter_map(|layer| layer.settings.env.clone()).flatten().collect()
     }
 
-    /// Hooks by layer, weakest first; none that are switched off.
-    #[must_use]
-    pub fn hooks(&self) -> Vec<(Source, BTreeMap<String, Value>)> {
-        let managed_only = self.administrators_say("allowManagedHooksOnly")
-            || self.strongest(|settings| settings.disable_all_hooks) == Some(true);
-        let all_off = self.administrators_say("disableAllHooks");
-        let holds = |layer: &&Layer| !all_off && (!managed_only || layer.source == Source::Managed);
-        let layers = self.layers.iter().filter(holds);
-        layers.filter_map(|layer| Some((layer.source, layer.settings.hooks.clone()?))).collect()
-    }
-
     /// Days after which old sessions are removed; none when nobody can say: the user's file was not
     /// read or could not be.
     #[must_use]
@@ -319,7 +313,7 @@ impl Layers {
     }
 
     /// Whether the machine's administrators have switched something on.
-    fn administrators_say(&self, key: &str) -> bool {
+    pub(crate) fn administrators_say(&self, key: &str) -> bool {
         let managed = self.layers.iter().filter(|layer| layer.source == Source::Managed);
         managed.into_iter().any(|layer| layer.in_effect.get(key) == Some(&Value::Bool(true)))
     }

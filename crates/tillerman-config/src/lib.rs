@@ -6,6 +6,7 @@ mod keys;
 mod read;
 mod spots;
 
+mod hooks;
 mod layers;
 mod merge;
 mod standing;
@@ -19,6 +20,7 @@ mod mcp_files;
 mod persist;
 
 pub use expand::expand;
+pub use hooks::HookLayers;
 pub use layers::{Layer, Layers};
 pub use mcp_files::{
     FoundServer, FoundServers, McpPlaces, McpScope, add_server, find_servers, remove_server,

@@ -32,7 +32,9 @@ impl Session {
         let access = spec.map_or(Access::ReadOnly, |spec| spec.access);
         let state = CallState::Waiting;
         let started_at = self.now;
-        let call = Call { id, tool_use_id, name, input, entry, access, state, started_at };
+        let hooks_asked = false;
+        let call =
+            Call { id, tool_use_id, name, input, entry, access, hooks_asked, state, started_at };
         self.with_round(|round| round.calls.add(call));
         id
     }
@@ -88,7 +90,9 @@ impl Session {
                 self.permission_hooks_answered(id, *question, outcome);
             }
             CallState::AfterHooks(_, tool_outcome) => {
-                self.close_with_outcome(id, *tool_outcome, outcome.updated_output);
+                let is_mcp = call.name.starts_with("mcp__");
+                let mcp_output = outcome.updated_mcp_output.filter(|_| is_mcp);
+                self.close_with_outcome(id, *tool_outcome, outcome.updated_output.or(mcp_output));
                 if let Some(reason) = outcome.block {
                     self.with_round(|round| round.context.push(reason));
                 }
@@ -102,6 +106,9 @@ impl Session {
     fn before_hooks_answered(&mut self, id: CallId, outcome: HookOutcome) {
         let Some(call) = self.call(id) else { return };
         let name = call.name.clone();
+        // A question that a hook answers needs nobody else; one it only waves through does.
+        let is_question = matches!(name.as_str(), "AskUserQuestion" | "ExitPlanMode");
+        let answers = is_question && outcome.updated_input.is_some();
         if let Some(input) = outcome.updated_input {
             call.input = input;
         }
@@ -114,6 +121,7 @@ impl Session {
             }
             Some(HookDecision::Defer) => self.set_call(id, CallState::Deferred),
             Some(HookDecision::Ask) => self.judge(id, Standing::HookAsked),
+            Some(HookDecision::Allow) if answers => self.judge(id, Standing::Approved),
             Some(HookDecision::Allow) => self.judge(id, Standing::HookAllowed),
             None => self.judge(id, Standing::Fresh),
         }
@@ -146,10 +154,11 @@ impl Session {
     }
 
     fn ask(&mut self, id: CallId, question: Question) {
-        if !self.is_hooked(HookEvent::PermissionRequest) {
+        let is_hooked = self.is_hooked(HookEvent::PermissionRequest);
+        let Some(call) = self.call(id) else { return };
+        if std::mem::replace(&mut call.hooks_asked, true) || !is_hooked {
             return self.ask_somebody(id, question);
         }
-        let Some(call) = self.call(id) else { return };
         let detail = HookDetail::PermissionRequest {
             tool_name: call.name.clone(),
             tool_input: call.input.clone(),
@@ -165,7 +174,9 @@ impl Session {
         }
         match outcome.permission {
             Some(PermissionResult::Allow { updated_input, updated_permissions }) => {
-                self.approve(id, updated_input, updated_permissions.unwrap_or_default());
+                // Deny and ask rules hold for an input that only a hook has seen.
+                let updates = updated_permissions.unwrap_or_default();
+                self.approve(id, updated_input, updates, Standing::HookAllowed);
             }
             Some(PermissionResult::Deny { message, interrupt }) => {
                 self.decline(id, &message, interrupt);
@@ -185,6 +196,7 @@ impl Session {
             self.report_denial(id, &message, "mode");
             return self.deny_call(id, &message);
         }
+        self.notice_question(&name);
         let ask = AskId(self.next());
         self.set_call(id, CallState::Asking(ask));
         self.emit_state(SessionState::RequiresAction);
@@ -209,7 +221,7 @@ impl Session {
         }
         match answer {
             PermissionAnswer::Allow { updated_input, updates } => {
-                self.approve(id, updated_input, updates);
+                self.approve(id, updated_input, updates, Standing::Approved);
             }
             PermissionAnswer::Deny { message, interrupt } => self.decline(id, &message, interrupt),
             PermissionAnswer::Failed { message } => self.deny_call(id, &message),
@@ -218,7 +230,13 @@ impl Session {
         self.end_turn_if_settled();
     }
 
-    fn approve(&mut self, id: CallId, input: Option<Value>, updates: Vec<PermissionUpdate>) {
+    fn approve(
+        &mut self,
+        id: CallId,
+        input: Option<Value>,
+        updates: Vec<PermissionUpdate>,
+        standing: Standing,
+    ) {
         let mut kept = Vec::new();
         for update in updates {
             match update {
@@ -231,6 +249,7 @@ impl Session {
                 update => kept.push(update),
             }
         }
+        self.notice_directories(&kept);
         if !kept.is_empty() {
             self.effects.push(Effect::UpdatePermissions(kept));
         }
@@ -238,7 +257,7 @@ impl Session {
         match input {
             Some(input) if input != call.input => {
                 call.input = input;
-                self.judge(id, Standing::Approved);
+                self.judge(id, standing);
             }
             _ => self.run_call(id),
         }

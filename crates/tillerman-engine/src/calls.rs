@@ -5,6 +5,8 @@ use tillerman_protocol::content::ToolResult;
 use tillerman_protocol::tool::{Access, ToolOutcome};
 use tillerman_protocol::{EntryId, Moment, ToolUseId};
 
+use crate::replay::never_ran;
+
 macro_rules! counter {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -44,6 +46,8 @@ pub(crate) struct Call {
     /// The transcript entry that holds it.
     pub(crate) entry: EntryId,
     pub(crate) access: Access,
+    /// Hooks were asked about the permission already and are not asked twice.
+    pub(crate) hooks_asked: bool,
     pub(crate) state: CallState,
     pub(crate) started_at: Moment,
 }
@@ -148,12 +152,13 @@ impl Calls {
         None
     }
 
-    /// The results of all closed calls; the turn is over.
+    /// The results of all settled calls; the turn is over.
     pub(crate) fn take_results(&mut self) -> Vec<ToolResult> {
         std::mem::take(&mut self.list)
             .into_iter()
             .filter_map(|call| match call.state {
                 CallState::Closed(result) => Some(*result),
+                CallState::Deferred => Some(never_ran(call.tool_use_id)),
                 _ => None,
             })
             .collect()

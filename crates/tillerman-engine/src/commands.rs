@@ -74,7 +74,8 @@ impl Session {
 
     fn describe_model(&mut self, name: &str) -> String {
         if !name.is_empty() {
-            self.choices.model = self.config.catalog.resolve(name).to_owned();
+            let model = self.config.catalog.resolve(name).to_owned();
+            self.choose_model(Some(model), "command");
         }
         format!("Model: {}", self.choices.model)
     }

@@ -35,6 +35,9 @@ impl Session {
         round.turns += 1;
         round.retries = 0;
         let context = std::mem::take(&mut round.context);
+        for text in self.threshold.take_context() {
+            self.tell(&text, Author::Engine);
+        }
         for text in context {
             self.tell(&text, Author::Engine);
         }
@@ -253,7 +256,12 @@ impl Session {
         let stop_hook_active = round.stop_blocks > 0;
         let last_assistant_message = round.last_text.clone();
         let detail = match agent {
-            None => HookDetail::Stop { stop_hook_active, last_assistant_message },
+            None => HookDetail::Stop {
+                stop_hook_active,
+                last_assistant_message,
+                background_tasks: self.tasks.in_background(),
+                session_crons: Vec::new(),
+            },
             Some(agent) => HookDetail::SubagentStop {
                 stop_hook_active,
                 agent_transcript_path: agent.transcript_path.clone(),

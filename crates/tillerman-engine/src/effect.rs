@@ -58,6 +58,11 @@ pub enum Effect {
         /// What they are told.
         input: Box<HookInput>,
     },
+    /// Tell hooks of an event; nothing waits for what they say.
+    TellHooks {
+        /// What they are told.
+        input: Box<HookInput>,
+    },
     /// The hooks' answers are no longer wanted.
     CancelHooks {
         /// The run.

@@ -22,8 +22,13 @@ impl Session {
             if self.config.agent.is_none() && self.is_hooked(HookEvent::StopFailure) {
                 let last = self.round.as_ref().map(|round| round.last_text.clone());
                 let last_assistant_message = last.unwrap_or_default();
-                let run =
-                    self.run_hooks(HookDetail::StopFailure { error: text, last_assistant_message });
+                let error = failure.kind.name().to_owned();
+                let error_details = Some(text);
+                let run = self.run_hooks(HookDetail::StopFailure {
+                    error,
+                    error_details,
+                    last_assistant_message,
+                });
                 return self.set_stage(Stage::Failing(run, Box::new(ending)));
             }
         }

@@ -30,12 +30,20 @@ pub struct HookOutcome {
     pub updated_input: Option<Value>,
     /// The output to show the model instead.
     pub updated_output: Option<Value>,
+    /// The output to show instead, if the tool is one of an MCP server.
+    pub updated_mcp_output: Option<Value>,
     /// The answer to a permission question.
     pub permission: Option<PermissionResult>,
     /// Texts for the model.
     pub context: Vec<String>,
     /// Texts for the person.
     pub messages: Vec<String>,
+    /// A title for the session.
+    pub title: Option<String>,
+    /// A prompt to begin with.
+    pub first_prompt: Option<String>,
+    /// A call that was denied may be tried again.
+    pub retry: bool,
 }
 
 impl HookOutcome {
@@ -80,6 +88,11 @@ impl HookOutcome {
         self.context.extend(specific.additional_context);
         self.updated_input = specific.updated_input.or_else(|| self.updated_input.take());
         self.updated_output = specific.updated_tool_output.or_else(|| self.updated_output.take());
+        let mcp_output = specific.updated_mcp_tool_output;
+        self.updated_mcp_output = mcp_output.or_else(|| self.updated_mcp_output.take());
+        self.title = specific.session_title.or_else(|| self.title.take());
+        self.first_prompt = specific.initial_user_message.or_else(|| self.first_prompt.take());
+        self.retry |= specific.retry == Some(true);
         let answer = specific.decision.and_then(|value| serde_json::from_value(value).ok());
         match (&self.permission, answer) {
             (Some(PermissionResult::Deny { .. }), _) | (_, None) => {}

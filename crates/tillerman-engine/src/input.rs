@@ -16,6 +16,7 @@ use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::hooks::HookOutcome;
 use crate::ledger::Bill;
 use crate::pool::Grant;
+use crate::threshold::Beginning;
 
 /// Something that happened outside the engine.
 #[derive(Clone, Debug)]
@@ -35,6 +36,22 @@ pub enum Input {
         run: HookRunId,
         /// Their answers as one.
         outcome: Box<HookOutcome>,
+    },
+    /// The session begins; comes before everything else, if at all.
+    Begun(Beginning),
+    /// Hooks that nobody waited for have something to say.
+    HooksSpoke {
+        /// What they say, as one.
+        outcome: Box<HookOutcome>,
+        /// Whether a refusal among it wakes the model.
+        wakes: bool,
+    },
+    /// The directory in which commands begin is another one.
+    DirectoryChanged {
+        /// The one before.
+        old: String,
+        /// The one now.
+        new: String,
     },
     /// Policy judged a call.
     CallJudged {

@@ -29,9 +29,11 @@ mod commands;
 mod converse;
 mod estimate;
 mod finish;
+mod notices;
 mod record;
 mod settle;
 mod tasks;
+mod threshold;
 
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
@@ -45,3 +47,4 @@ pub use ledger::{Bill, Ledger};
 pub use pool::{Grant, Pool, Ticket};
 pub use replay::{Interrupted, Restored, restore};
 pub use session::{Activity, Session};
+pub use threshold::Beginning;

@@ -6,15 +6,15 @@ use tillerman_protocol::frame::{
     AssistantFrame, AssistantMessage, CommandLifecycle, Frame, Init, SessionState,
     StreamEventFrame, SystemDetail, SystemFrame, UserFrame,
 };
-use tillerman_protocol::hook::{HookBase, HookDetail, HookInput};
 use tillerman_protocol::stream::{StreamEvent, Usage};
 use tillerman_protocol::transcript::{AssistantEntry, Entry, Link, SystemEntry, UserEntry};
-use tillerman_protocol::{EntryId, TaskId, ToolUseId};
+use tillerman_protocol::{EntryId, TaskId};
 
-use crate::calls::HookRunId;
 use crate::effect::Effect;
 use crate::input::{Author, Prompt};
-use crate::replay::{Interrupted, ORIGIN, OUTCOME_UNKNOWN, TASK_STOPPED, TASKS, origin_of};
+use crate::replay::{
+    Interrupted, NEVER_RAN, ORIGIN, OUTCOME_UNKNOWN, TASK_STOPPED, TASKS, origin_of,
+};
 use crate::response::Response;
 use crate::session::Session;
 
@@ -165,7 +165,10 @@ impl Session {
     /// Stores answers for calls of an earlier run; the conversation holds them already.
     pub(crate) fn answer_orphans(&mut self) {
         for (tool_use_id, call_entry) in std::mem::take(&mut self.chain.orphans) {
-            let result = orphan_result(tool_use_id);
+            let deferred = self.chain.deferred.remove(&tool_use_id);
+            let told = if deferred { NEVER_RAN } else { OUTCOME_UNKNOWN };
+            let content = Content::Text(told.to_owned());
+            let result = ToolResult { tool_use_id, content, is_error: true };
             let uuid = self.ids.entry_id();
             let content = Content::Blocks(vec![Block::ToolResult(result)]);
             let mut entry = self.user_entry(uuid, Some(call_entry.clone()), content);
@@ -252,22 +255,6 @@ impl Session {
         self.effects.push(Effect::Append(Box::new(entry)));
     }
 
-    /// Asks for the hooks of an event to be run.
-    pub(crate) fn run_hooks(&mut self, detail: HookDetail) -> HookRunId {
-        let agent = self.config.agent.as_ref();
-        let base = HookBase {
-            session_id: self.config.session_id.clone(),
-            transcript_path: self.config.origin.transcript_path.clone(),
-            cwd: self.config.origin.cwd.clone(),
-            permission_mode: Some(self.choices.mode),
-            agent_id: agent.map(|agent| agent.id.clone()),
-            agent_type: agent.map(|agent| agent.kind.clone()),
-        };
-        let run = HookRunId(self.next());
-        self.effects.push(Effect::RunHooks { run, input: Box::new(HookInput { base, detail }) });
-        run
-    }
-
     fn user_frame(&self, uuid: EntryId, content: Content) -> UserFrame {
         let mut frame = UserFrame::new(content);
         frame.uuid = Some(uuid);
@@ -295,7 +282,7 @@ impl Session {
         agent.map(|agent| ("agentId".to_owned(), Value::String(agent.id.clone()))).collect()
     }
 
-    fn link(&self, uuid: EntryId, parent: Option<EntryId>) -> Link {
+    pub(crate) fn link(&self, uuid: EntryId, parent: Option<EntryId>) -> Link {
         let origin = &self.config.origin;
         Link {
             uuid,
@@ -311,9 +298,4 @@ impl Session {
             entrypoint: origin.entrypoint.clone(),
         }
     }
-}
-
-fn orphan_result(tool_use_id: ToolUseId) -> ToolResult {
-    let content = Content::Text(OUTCOME_UNKNOWN.to_owned());
-    ToolResult { tool_use_id, content, is_error: true }
 }

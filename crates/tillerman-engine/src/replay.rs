@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
-use tillerman_protocol::content::{Block, ToolResult};
+use tillerman_protocol::content::{Block, Content, ToolResult};
 use tillerman_protocol::frame::AssistantMessage;
-use tillerman_protocol::transcript::{AssistantEntry, Entry, UserEntry};
+use tillerman_protocol::transcript::{AssistantEntry, Entry, SystemEntry, UserEntry};
 use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::conversation::{Conversation, never_blank};
@@ -14,6 +14,13 @@ use crate::ledger::Ledger;
 /// What the model is told about a call whose outcome nobody stored.
 pub(crate) const OUTCOME_UNKNOWN: &str = "The session ended before this call reported back. It may \
      or may not have taken effect; check before you repeat it.";
+
+/// What the model is told about a call that a hook put off.
+pub(crate) const NEVER_RAN: &str = "A hook put this call off until later. It never ran and had no \
+     effect; repeat it if it is still wanted.";
+
+/// The subtype of the entry that names calls which were put off.
+pub(crate) const DEFERRED: &str = "tool_deferred";
 
 /// What a transcript says about a session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +33,8 @@ pub struct Restored {
     pub tip: Option<EntryId>,
     /// Calls at the end of the chain whose answer is not stored yet, with the entry of the call.
     pub orphans: Vec<(ToolUseId, EntryId)>,
+    /// Those of them that a hook put off, which never ran.
+    pub deferred: HashSet<ToolUseId>,
     /// Ids of the prompts; one that is sent again is not taken twice.
     pub prompts: HashSet<EntryId>,
     /// Tasks that were under way when the transcript ended, as far as it tells.
@@ -80,9 +89,13 @@ pub fn restore(entries: &[Entry]) -> Restored {
                 replay.restored.conversation.clear();
                 replay.restored.tip = Some(entry.link.uuid.clone());
             }
-            Entry::System(entry) if entry.subtype == TASK_STOPPED => {
+            Entry::System(entry) => {
+                match entry.subtype.as_str() {
+                    TASK_STOPPED => replay.forget_tasks(entry.extra.get(TASKS)),
+                    DEFERRED => replay.deferred(entry),
+                    _ => {}
+                }
                 replay.restored.tip = Some(entry.link.uuid.clone());
-                replay.forget_tasks(entry.extra.get(TASKS));
             }
             Entry::CostState(state) => replay.restored.ledger = Ledger::from_state(state),
             _ => {}
@@ -162,10 +175,20 @@ impl Replay {
         }
     }
 
+    fn deferred(&mut self, entry: &SystemEntry) {
+        let ids = entry.extra.get("toolUseIds").and_then(Value::as_array).into_iter().flatten();
+        self.restored.deferred.extend(ids.filter_map(Value::as_str).map(ToolUseId::new));
+    }
+
     fn flush(&mut self) {
         self.response = None;
-        self.calls.clear();
-        let results = std::mem::take(&mut self.results);
+        let mut results = std::mem::take(&mut self.results);
+        for (id, _) in std::mem::take(&mut self.calls) {
+            let unanswered = !results.iter().any(|result| result.tool_use_id == id);
+            if unanswered && self.restored.deferred.contains(&id) {
+                results.push(never_ran(id));
+            }
+        }
         self.restored.conversation.answer(results, OUTCOME_UNKNOWN);
     }
 
@@ -186,4 +209,9 @@ fn launched(outcome: &Value) -> Option<Interrupted> {
     let kind = if agent.is_some() { "an agent" } else { "a command" };
     let description = text("description").map_or_else(|| kind.to_owned(), str::to_owned);
     Some(Interrupted { task, description })
+}
+
+/// The answer to a call that a hook put off.
+pub(crate) fn never_ran(tool_use_id: ToolUseId) -> ToolResult {
+    ToolResult { tool_use_id, content: Content::Text(NEVER_RAN.to_owned()), is_error: true }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Round {
     /// The model of this round; a fallback lasts until the round ends.
     pub(crate) model: String,
     pub(crate) fallbacks_used: usize,
+    /// Names the round to hooks: the host's id of its prompt, or one of our own.
+    pub(crate) prompt_id: Option<String>,
     /// Ids that hosts gave to the prompts of this round.
     pub(crate) prompts: Vec<EntryId>,
     /// The newest prompt that was taken up.
@@ -91,6 +93,7 @@ impl Round {
             calls: Calls::default(),
             model,
             fallbacks_used: 0,
+            prompt_id: None,
             prompts: Vec::new(),
             prompt_text: None,
             turns: 0,

@@ -19,6 +19,7 @@ use crate::ledger::Ledger;
 use crate::replay::{Interrupted, Restored};
 use crate::round::{Ending, Round, Stage};
 use crate::tasks::Tasks;
+use crate::threshold::Threshold;
 
 const FORGERIES_REMOVED: &str = "The prompt held tool calls, tool results or thoughts. They were \
      left out, since only the session itself may add them; send them as text.";
@@ -36,6 +37,7 @@ pub struct Session {
     pub(crate) queue: VecDeque<Prompt>,
     pub(crate) round: Option<Box<Round>>,
     pub(crate) tasks: Tasks,
+    pub(crate) threshold: Threshold,
     pub(crate) effects: Vec<Effect>,
     pub(crate) door: Door,
     pub(crate) last_result_failed: bool,
@@ -52,6 +54,8 @@ pub(crate) struct Chain {
     pub(crate) tip: Option<EntryId>,
     /// Calls of an earlier run that were never answered.
     pub(crate) orphans: Vec<(ToolUseId, EntryId)>,
+    /// Those of them that a hook put off, which never ran.
+    pub(crate) deferred: HashSet<ToolUseId>,
     /// The id of the newest response that has entries; they share it.
     pub(crate) response: String,
     /// Ids that hosts gave to prompts so far.
@@ -103,6 +107,7 @@ impl Session {
             chain: Chain {
                 tip: restored.tip,
                 orphans: restored.orphans,
+                deferred: restored.deferred,
                 response: String::new(),
                 prompts: restored.prompts,
                 interrupted: restored.interrupted,
@@ -111,6 +116,7 @@ impl Session {
             queue: VecDeque::new(),
             round: None,
             tasks: Tasks::default(),
+            threshold: Threshold::default(),
             effects: Vec::new(),
             door: Door::Open,
             last_result_failed: false,
@@ -136,6 +142,11 @@ impl Session {
             Input::Prompted(prompt) => self.prompted(prompt),
             Input::ModelReported { response, event } => self.model_reported(response, event),
             Input::HooksAnswered { run, outcome } => self.hooks_answered(run, *outcome),
+            Input::Begun(beginning) => self.begin(beginning),
+            Input::DirectoryChanged { old: old_cwd, new: new_cwd } => {
+                self.tell_hooks(HookDetail::CwdChanged { old_cwd, new_cwd });
+            }
+            Input::HooksSpoke { outcome, wakes } => self.hooks_spoke(*outcome, wakes),
             Input::CallJudged { call, judgement } => self.call_judged(call, judgement),
             Input::PermissionAnswered { ask, answer } => self.permission_answered(ask, answer),
             Input::ToolEnded { call, outcome } => self.tool_ended(call, outcome),
@@ -157,9 +168,7 @@ impl Session {
                     self.emit_lifecycle(uuid, "cancelled");
                 }
             }
-            Input::ModelChosen(model) => {
-                self.choices.model = model.unwrap_or_else(|| self.config.model.clone());
-            }
+            Input::ModelChosen(model) => self.choose_model(model, "sdk"),
             Input::ModeChosen(mode) => self.choose_mode(mode),
             Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
             Input::SystemChosen(system) => self.config.system = system,
@@ -179,8 +188,8 @@ impl Session {
     pub const fn activity(&self) -> Activity {
         match (self.door, &self.round) {
             (Door::Ended, _) => Activity::Ended,
-            (_, Some(_)) => Activity::Running,
-            (_, None) => Activity::Idle,
+            (_, None) if !self.threshold.is_busy() => Activity::Idle,
+            _ => Activity::Running,
         }
     }
 
@@ -263,7 +272,7 @@ impl Session {
     /// Starts rounds until one is under way or nothing waits. This is the only place that does, so
     /// that rounds which end at once follow each other however many wait, instead of nesting.
     fn start_rounds(&mut self) {
-        while self.round.is_none() && self.door != Door::Ended {
+        while self.round.is_none() && self.door != Door::Ended && !self.threshold.is_busy() {
             match (self.queue.is_empty(), self.is_leaving()) {
                 (false, _) => self.start_round(),
                 (true, true) if self.tasks.is_empty() => self.end(),
@@ -291,11 +300,14 @@ impl Session {
         }
         self.round = Some(Box::new(Round::new(self.now, self.choices.model.clone())));
         self.emit_running();
-        self.submit(prompts);
+        if !self.is_stopped_at_threshold(&prompts) {
+            self.submit(prompts);
+        }
     }
 
     /// Has hooks look at prompts, if any listen, before the model hears of them.
     pub(crate) fn submit(&mut self, prompts: Vec<Prompt>) {
+        self.name_round(&prompts);
         let opens = self.round.as_ref().is_some_and(|round| round.turns == 0) && !self.has_answered;
         let detail = match &self.config.agent {
             None if self.is_hooked(HookEvent::UserPromptSubmit) => {
@@ -356,6 +368,7 @@ impl Session {
     }
 
     fn hooks_answered(&mut self, run: HookRunId, outcome: HookOutcome) {
+        let Some(outcome) = self.crossed(run, outcome) else { return };
         let Some(round) = self.round.as_mut() else { return };
         if let Some(call) = round.calls.of_hook(run) {
             return self.call_hooks_answered(call, outcome);
@@ -386,6 +399,7 @@ impl Session {
     fn submitted(&mut self, prompts: Vec<Prompt>, mut outcome: HookOutcome) {
         // Hooks hear that an agent starts; what it was asked is not theirs to refuse.
         outcome.block = outcome.block.filter(|_| self.config.agent.is_none());
+        self.entitle(&outcome);
         let ending = outcome.halt.map(Ending::Halted);
         let has_begun = self.round.as_ref().is_some_and(|round| round.turns > 0);
         if let (None, Some(reason), true) = (&ending, &outcome.block, has_begun) {
@@ -403,14 +417,14 @@ impl Session {
     }
 
     /// The round ends without these prompts; hosts still learn that they are done with.
-    fn drop_prompts(&mut self, prompts: &[Prompt]) {
+    pub(crate) fn drop_prompts(&mut self, prompts: &[Prompt]) {
         let uuids = prompts.iter().filter_map(|prompt| prompt.uuid.clone());
         self.with_round(|round| round.prompts.extend(uuids));
     }
 
     /// Ends the round that is under way; what was complete is kept.
     fn interrupt(&mut self) {
-        let Some(round) = self.round.as_mut() else { return };
+        let Some(round) = self.round.as_mut() else { return self.give_up_beginning() };
         let while_working = !round.calls.unsettled().is_empty();
         let stage = std::mem::replace(&mut round.stage, Stage::Between);
         match stage {
@@ -469,12 +483,6 @@ impl Session {
         }
         self.effects.push(Effect::Sync(Sync::Finish));
         self.end();
-    }
-
-    pub(crate) fn end(&mut self) {
-        self.drop_tasks();
-        self.door = Door::Ended;
-        self.effects.push(Effect::End);
     }
 
     pub(crate) fn choose_mode(&mut self, mode: PermissionMode) {

@@ -1,17 +1,19 @@
 //! The results of calls and the end of a turn.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tillerman_protocol::ToolUseId;
 use tillerman_protocol::content::{Block, Content, ToolResult};
 use tillerman_protocol::frame::{PermissionDenial, PermissionDenied, SystemDetail};
 use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::tool::ToolOutcome;
+use tillerman_protocol::transcript::{Entry, SystemEntry};
 
 use crate::calls::{Call, CallId, CallState};
 use crate::conversation::never_blank;
 use crate::effect::{Effect, Sync};
 use crate::hooks::HookOutcome;
 use crate::input::Author;
-use crate::replay::OUTCOME_UNKNOWN;
+use crate::replay::{DEFERRED, OUTCOME_UNKNOWN};
 use crate::round::{Ending, Stage};
 use crate::session::Session;
 
@@ -84,6 +86,7 @@ impl Session {
             message: message.to_owned(),
         };
         self.emit_system(SystemDetail::PermissionDenied(denied));
+        self.notice_denial(id, message);
     }
 
     /// Ends the turn once the response is whole and every call is settled.
@@ -153,7 +156,10 @@ impl Session {
                 CallState::AfterHooks(_, outcome) => {
                     self.close_with_outcome(call.id, *outcome, None);
                 }
-                CallState::Running => self.refuse_call(call.id, ABANDONED),
+                CallState::Running => {
+                    self.notice_interruption(&call, ABANDONED);
+                    self.refuse_call(call.id, ABANDONED);
+                }
                 _ => self.refuse_call(call.id, NEVER_BEGAN),
             }
         }
@@ -195,7 +201,16 @@ impl Session {
         let deferred = round.calls.iter().filter(|call| matches!(call.state, CallState::Deferred));
         let orphans: Vec<_> =
             deferred.map(|call| (call.tool_use_id.clone(), call.entry.clone())).collect();
+        let ids: Vec<ToolUseId> = orphans.iter().map(|(id, _)| id.clone()).collect();
+        let uuid = self.ids.entry_id();
+        let note = SystemEntry {
+            link: self.link(uuid, None),
+            subtype: DEFERRED.to_owned(),
+            extra: Map::from_iter([("toolUseIds".to_owned(), json!(ids))]),
+        };
+        self.append(Entry::System(Box::new(note)));
         self.chain.orphans.extend(orphans);
+        self.chain.deferred.extend(ids);
         self.hand_over_results();
     }
 

@@ -6,6 +6,7 @@ use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::{
     SessionState, SystemDetail, TaskNotification, TaskPatch, TaskStarted, TaskSummary, TaskUpdated,
 };
+use tillerman_protocol::hook::BackgroundWork;
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
 use tillerman_protocol::tool::ToolOutcome;
 
@@ -42,6 +43,17 @@ impl Tasks {
         let agent =
             |task: &TaskStart| task.kind == TaskKind::LocalAgent && task.place == Place::Background;
         self.running.iter().any(agent)
+    }
+
+    /// What goes on, as hooks are told of it.
+    pub(crate) fn in_background(&self) -> Vec<BackgroundWork> {
+        let work = |task: &TaskStart| BackgroundWork {
+            id: task.id.clone(),
+            kind: task.kind.name().to_owned(),
+            status: "running".to_owned(),
+            description: task.description.clone(),
+        };
+        self.running.iter().map(work).collect()
     }
 }
 

@@ -11,6 +11,7 @@ mod judge;
 mod judge_shell;
 
 mod call;
+mod concern;
 mod matching;
 mod rule;
 

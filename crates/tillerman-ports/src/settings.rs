@@ -1,9 +1,9 @@
 //! The port through which a session hears that its settings changed.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use tillerman_protocol::hook::HookSource;
 
 /// The permission rules and directories that settings give, as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub struct SettingsChange {
     pub before: SettingsRules,
     /// What holds from now on.
     pub after: SettingsRules,
-    /// Hooks that hold from now on: the name of the source, and hooks by event.
-    pub hooks: Vec<(String, BTreeMap<String, Value>)>,
+    /// Hooks of the settings that hold from now on.
+    pub hooks: Vec<HookSource>,
 }
 
 /// Something about settings that people should know.

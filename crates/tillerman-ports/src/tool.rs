@@ -1,5 +1,6 @@
 //! The port to tools.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -28,6 +29,11 @@ pub trait Tool: Send + Sync + std::fmt::Debug {
     /// When the call's token fires the tool ends everything it started and returns soon. A future
     /// that is dropped instead must leave no process behind.
     fn call(&self, call: ToolCall) -> BoxFuture<ToolOutcome>;
+
+    /// The directory in which the next call begins, for a tool that moves about.
+    fn directory(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// One call of a tool.

@@ -4,22 +4,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tillerman_engine::{
-    CallId, Effect, HookRunId, Input, Judgement, PermissionAsk, Standing, Sync,
-};
+use tillerman_engine::{CallId, Effect, Input, Judgement, PermissionAsk, Standing, Sync};
 use tillerman_policy::{Before, Facts, Runs, Verdict};
 use tillerman_ports::{AppendError, Bounds, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::control::{CanUseTool, ControlBody, ControlCancel, ControlRequest};
 use tillerman_protocol::frame::{Frame, SystemDetail, SystemFrame, TranscriptMirror};
-use tillerman_protocol::hook::HookInput;
 use tillerman_protocol::permission::PermissionUpdate;
 use tillerman_protocol::tool::Access;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
 
 use crate::facts::RealDisk;
-use crate::hook_desk::Start;
 use crate::questions::Question;
 use crate::session_task::{Grant, SessionTask};
 use crate::work::Name;
@@ -30,6 +26,9 @@ impl SessionTask {
     pub(crate) async fn carry_out(&mut self, effect: Effect) {
         // After the transcript failed nothing may be shown or begun that was not stored.
         if self.storage_failure.is_some() && !ends_something(&effect) {
+            if let Effect::RunHooks { run, .. } = effect {
+                self.pending.push_back(Input::HooksAnswered { run, outcome: Box::default() });
+            }
             return;
         }
         match effect {
@@ -51,7 +50,8 @@ impl SessionTask {
                 self.work.stream(response, Arc::clone(&self.ports.model), *request);
             }
             Effect::CancelModel { response } => self.work.abort(&Name::Model(response)),
-            Effect::RunHooks { run, input } => self.run_hooks(run, &input).await,
+            Effect::RunHooks { run, input } => self.run_hooks(run, *input).await,
+            Effect::TellHooks { input } => self.tell_hooks(*input).await,
             Effect::CancelHooks { run } => self.cancel_hooks(run).await,
             Effect::JudgeCall { call, name, input, standing } => {
                 let judgement = self.judge(call, &name, &input, standing);
@@ -88,28 +88,6 @@ impl SessionTask {
             }
             Effect::CancelTimer { timer } => self.work.abort(&Name::Timer(timer)),
             Effect::End => self.ended = true,
-        }
-    }
-
-    async fn run_hooks(&mut self, run: HookRunId, input: &HookInput) {
-        let callbacks = match self.hooks.start(run, input, &mut self.ids) {
-            Start::Waiting(callbacks) => callbacks,
-            Start::Done(outcome) => {
-                return self.pending.push_back(Input::HooksAnswered { run, outcome });
-            }
-        };
-        for callback in callbacks {
-            self.work.hook_timer(callback.request.clone(), callback.timeout);
-            self.questions.put(callback.request.clone(), Question::Hook);
-            self.send_request(callback.request, callback.body).await;
-        }
-    }
-
-    async fn cancel_hooks(&mut self, run: HookRunId) {
-        for request_id in self.hooks.cancel(run) {
-            self.work.abort(&Name::HookTimer(request_id.clone()));
-            self.questions.take(&request_id);
-            self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
         }
     }
 
@@ -292,8 +270,11 @@ impl SessionTask {
         };
         let cancel = CancellationToken::new();
         let tasks = self.work.desk();
-        let Grant { environment, bounds } = self.grants.remove(&call).unwrap_or_default();
-        let cancelled = cancel.clone();
+        let grant = self.grants.remove(&call).unwrap_or_default();
+        // What the permission hangs on outranks what hooks left.
+        let mut environment = self.hook_variables(name);
+        environment.extend(grant.environment);
+        let (cancelled, bounds) = (cancel.clone(), grant.bounds);
         let request =
             ToolCall { tool_use_id, input, cancel: cancelled, environment, bounds, tasks };
         let tool = Arc::clone(tool);

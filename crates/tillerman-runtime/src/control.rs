@@ -257,8 +257,8 @@ impl SessionTask {
         id: &RequestId,
         answer: Result<tillerman_protocol::hook::HookOutput, Failure>,
     ) {
-        if let Some((run, outcome)) = self.hooks.answer(id, answer) {
-            self.feed(Input::HooksAnswered { run, outcome: Box::new(outcome) }).await;
+        if let Some((key, outcome)) = self.hooks.answer(id, answer) {
+            self.hooks_done(key, outcome).await;
         }
     }
 }

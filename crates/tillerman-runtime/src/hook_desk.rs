@@ -1,24 +1,41 @@
-//! Hooks that live in the host: who listens to what, and which answers are still out.
+//! Hooks and their answers: who listens to what, and which answers are still out.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use regex::Regex;
 use serde_json::Value;
 use tillerman_engine::{HookDecision, HookOutcome, HookRunId, IdSource};
+use tillerman_policy::Rule;
 use tillerman_protocol::RequestId;
 use tillerman_protocol::control::ControlBody;
-use tillerman_protocol::hook::{HookEvent, HookInput, HookOutput, HookRegistration};
+use tillerman_protocol::hook::{HookEvent, HookInput, HookOutput, HookRegistration, HookSource};
+
+use crate::hook_book::{Chosen, HookBook};
+use crate::hook_matcher::Matcher;
+use crate::hook_setup::HookSetup;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Who listens, and what is still out.
 #[derive(Debug, Default)]
 pub(crate) struct HookDesk {
+    /// Hooks that live in the host.
     listeners: Vec<Listener>,
-    runs: HashMap<HookRunId, Run>,
+    /// Hooks that are written down.
+    book: HookBook,
+    runs: HashMap<RunKey, Run>,
+    asides: u64,
     /// The host can no longer answer.
     unreachable: bool,
+}
+
+/// Names a run of hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum RunKey {
+    /// One the engine waits for.
+    Engine(HookRunId),
+    /// One nobody waits for.
+    Aside(u64),
 }
 
 /// What registering hooks came to.
@@ -33,8 +50,8 @@ pub(crate) struct Registered {
 /// How a run began.
 #[derive(Debug)]
 pub(crate) enum Start {
-    /// Callbacks are out.
-    Waiting(Vec<Callback>),
+    /// Answers are out.
+    Waiting(Vec<Callback>, Vec<HandlerStart>),
     /// There is nobody to wait for.
     Done(Box<HookOutcome>),
 }
@@ -47,6 +64,21 @@ pub(crate) struct Callback {
     pub(crate) timeout: Duration,
 }
 
+/// A handler to be run.
+#[derive(Debug)]
+pub(crate) struct HandlerStart {
+    pub(crate) id: RequestId,
+    pub(crate) chosen: Chosen,
+    pub(crate) timeout: Duration,
+}
+
+/// What nobody waits for any more.
+#[derive(Debug, Default)]
+pub(crate) struct Abandoned {
+    pub(crate) callbacks: Vec<RequestId>,
+    pub(crate) handlers: Vec<RequestId>,
+}
+
 #[derive(Clone, Debug)]
 struct Listener {
     event: HookEvent,
@@ -56,24 +88,39 @@ struct Listener {
     blocks_on_failure: bool,
 }
 
-#[derive(Clone, Debug)]
-enum Matcher {
-    Everything,
-    Names(Vec<String>),
-    Pattern(Box<Regex>),
-}
-
 #[derive(Debug)]
 struct Run {
     event: HookEvent,
-    /// The callbacks that are still out, and whether their failure blocks.
-    out: HashMap<RequestId, bool>,
-    outputs: Vec<HookOutput>,
+    out: HashMap<RequestId, Waiting>,
+    /// Answers with the place of whoever gave them, so that haste decides nothing.
+    outputs: Vec<(usize, HookOutput)>,
     refusal: Option<String>,
 }
 
+/// Whose answer is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Waiting {
+    place: usize,
+    who: Who,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Callback { blocks: bool },
+    Handler,
+}
+
 impl HookDesk {
-    /// Replaces all listeners.
+    /// A desk with the hooks that are written down; what is wrong with them joins the remarks.
+    pub(crate) fn with_handlers(setup: &mut HookSetup) -> Self {
+        let mut desk = Self { book: HookBook::new(setup.end_budget), ..Self::default() };
+        for source in std::mem::take(&mut setup.sources) {
+            setup.remarks.extend(desk.book.add(&source));
+        }
+        desk
+    }
+
+    /// Replaces all hooks of the host.
     pub(crate) fn register(
         &mut self,
         hooks: &BTreeMap<String, Vec<HookRegistration>>,
@@ -99,27 +146,66 @@ impl HookDesk {
                 self.listeners.extend(listeners(event, &matcher, registration));
             }
         }
-        registered.events = self.listeners.iter().map(|listener| listener.event).collect();
+        registered.events = self.events();
         registered
     }
 
     /// The same listeners for an agent, with nothing out yet.
     pub(crate) fn inherit(&self) -> Self {
-        let listeners = self.listeners.clone();
-        Self { listeners, runs: HashMap::new(), unreachable: self.unreachable }
+        Self {
+            listeners: self.listeners.clone(),
+            book: self.book.clone(),
+            unreachable: self.unreachable,
+            ..Self::default()
+        }
+    }
+
+    /// Swaps the hooks of the settings; returns what people should know about the new ones.
+    pub(crate) fn swap_settings(&mut self, sources: &[HookSource]) -> Vec<String> {
+        self.book.forget_settings();
+        sources.iter().flat_map(|source| self.book.add(source)).collect()
+    }
+
+    /// The events somebody listens to.
+    pub(crate) fn events(&self) -> Vec<HookEvent> {
+        let own = self.listeners.iter().map(|listener| listener.event);
+        let mut events: Vec<HookEvent> = own.chain(self.book.events()).collect();
+        events.sort_unstable();
+        events.dedup();
+        events
+    }
+
+    /// A name for a run that nobody waits for.
+    pub(crate) fn aside(&mut self) -> RunKey {
+        self.asides += 1;
+        RunKey::Aside(self.asides)
     }
 
     /// Begins a run.
-    pub(crate) fn start(&mut self, run: HookRunId, input: &HookInput, ids: &mut IdSource) -> Start {
+    pub(crate) fn start(
+        &mut self,
+        key: RunKey,
+        input: &HookInput,
+        ids: &mut IdSource,
+        concerns: &dyn Fn(&Rule) -> bool,
+    ) -> Start {
         let Some(event) = input.detail.event() else { return Start::Done(Box::default()) };
+        let mut run = Run { event, out: HashMap::new(), outputs: Vec::new(), refusal: None };
+        let mut handlers = Vec::new();
+        for (chosen, timeout) in self.book.choose(event, input, concerns) {
+            let id = RequestId::new(ids.entry_id().as_str());
+            run.expect(id.clone(), Who::Handler);
+            handlers.push(HandlerStart { id, chosen, timeout });
+        }
         let subject = input.subject();
         let heard =
             |listener: &&Listener| listener.event == event && listener.matcher.matches(subject);
-        let mut out = HashMap::new();
         let mut callbacks = Vec::new();
-        for listener in self.listeners.iter().filter(heard) {
+        // Official hosts are not asked about these: they are not there yet, or not any more.
+        let is_edge = matches!(event, HookEvent::Setup | HookEvent::SessionEnd);
+        for listener in self.listeners.iter().filter(|_| !is_edge).filter(heard) {
             let request = RequestId::new(ids.entry_id().as_str());
-            out.insert(request.clone(), listener.blocks_on_failure);
+            run.expect(request.clone(), Who::Callback { blocks: listener.blocks_on_failure });
             let call = input.detail.tool_use_id().map(ToString::to_string);
             let body = ControlBody::HookCallback {
                 callback_id: listener.callback_id.clone(),
@@ -128,15 +214,15 @@ impl HookDesk {
             };
             callbacks.push(Callback { request, body, timeout: listener.timeout });
         }
-        let mut begun = Run { event, out, outputs: Vec::new(), refusal: None };
         if self.unreachable {
-            begun.fail_rest();
+            run.fail_callbacks();
+            callbacks.clear();
         }
-        if begun.out.is_empty() {
-            return Start::Done(Box::new(begun.outcome()));
+        if run.out.is_empty() {
+            return Start::Done(Box::new(run.outcome()));
         }
-        self.runs.insert(run, begun);
-        Start::Waiting(callbacks)
+        self.runs.insert(key, run);
+        Start::Waiting(callbacks, handlers)
     }
 
     /// Takes one answer in; the last one of a run completes it.
@@ -144,44 +230,49 @@ impl HookDesk {
         &mut self,
         request: &RequestId,
         answer: Result<HookOutput, Failure>,
-    ) -> Option<(HookRunId, HookOutcome)> {
-        let (id, run) = self.runs.iter_mut().find(|(_, run)| run.out.contains_key(request))?;
-        let id = *id;
-        let blocks = run.out.remove(request).unwrap_or(false);
+    ) -> Option<(RunKey, HookOutcome)> {
+        let (key, run) = self.runs.iter_mut().find(|(_, run)| run.out.contains_key(request))?;
+        let key = *key;
+        let waiting = run.out.remove(request)?;
         match answer {
-            Ok(output) => run.outputs.push(output),
-            Err(failure) => run.fail(failure, blocks),
+            Ok(output) => run.outputs.push((waiting.place, output)),
+            Err(failure) => run.fail(failure, waiting.who),
         }
-        if !run.out.is_empty() {
-            return None;
-        }
-        self.runs.remove(&id).map(|run| (id, run.outcome()))
+        self.completed(key)
     }
 
-    /// Fails everything that is out and whatever is still to come: nobody can answer any more.
-    pub(crate) fn give_up(&mut self) -> Vec<GivenUp> {
+    /// Fails every callback that is out and whatever is still to come: nobody can answer any
+    /// more. Handlers go on. Returns the requests that were out and the runs this completes.
+    pub(crate) fn give_up(&mut self) -> (Vec<RequestId>, Vec<(RunKey, HookOutcome)>) {
         self.unreachable = true;
-        let runs = std::mem::take(&mut self.runs);
-        let given_up = runs.into_iter().map(|(id, mut run)| {
-            let requests = run.out.keys().cloned().collect();
-            run.fail_rest();
-            GivenUp { run: id, requests, outcome: run.outcome() }
-        });
-        given_up.collect()
+        let mut requests = Vec::new();
+        for run in self.runs.values_mut() {
+            requests.extend(run.fail_callbacks());
+        }
+        let mut keys: Vec<RunKey> = self.runs.keys().copied().collect();
+        keys.retain(|key| self.runs.get(key).is_some_and(|run| run.out.is_empty()));
+        let done = keys.into_iter().filter_map(|key| self.completed(key)).collect();
+        (requests, done)
     }
 
-    /// Abandons a run; returns the requests that nobody waits for any more.
-    pub(crate) fn cancel(&mut self, run: HookRunId) -> Vec<RequestId> {
-        self.runs.remove(&run).map_or_else(Vec::new, |run| run.out.into_keys().collect())
+    /// Abandons a run.
+    pub(crate) fn cancel(&mut self, key: RunKey) -> Abandoned {
+        let mut abandoned = Abandoned::default();
+        for (request, waiting) in self.runs.remove(&key).into_iter().flat_map(|run| run.out) {
+            match waiting.who {
+                Who::Callback { .. } => abandoned.callbacks.push(request),
+                Who::Handler => abandoned.handlers.push(request),
+            }
+        }
+        abandoned
     }
-}
 
-/// A run whose answers will never come.
-#[derive(Debug)]
-pub(crate) struct GivenUp {
-    pub(crate) run: HookRunId,
-    pub(crate) requests: Vec<RequestId>,
-    pub(crate) outcome: HookOutcome,
+    fn completed(&mut self, key: RunKey) -> Option<(RunKey, HookOutcome)> {
+        if self.runs.get(&key)?.out.is_empty() {
+            return self.runs.remove(&key).map(|run| (key, run.outcome()));
+        }
+        None
+    }
 }
 
 /// Why a callback has no answer.
@@ -199,53 +290,43 @@ impl Failure {
 }
 
 impl Run {
-    /// A gate that does not answer stays shut; everything else goes on without an opinion.
-    fn fail(&mut self, failure: Failure, blocks: bool) {
+    fn expect(&mut self, request: RequestId, who: Who) {
+        let place = self.out.len();
+        self.out.insert(request, Waiting { place, who });
+    }
+
+    /// A gate in the host that does not answer stays shut; everything else goes on without an
+    /// opinion.
+    fn fail(&mut self, failure: Failure, who: Who) {
         let (is_silent, text) = match failure {
             Failure::Silence(why) => (true, why.to_owned()),
             Failure::Error(text) => (false, text),
         };
+        let Who::Callback { blocks } = who else { return };
         if blocks || (is_silent && self.event == HookEvent::PreToolUse) {
             self.refusal.get_or_insert(format!("a {} hook failed: {text}", self.event.name()));
         }
     }
 
-    fn fail_rest(&mut self) {
-        for (_, blocks) in std::mem::take(&mut self.out) {
-            self.fail(Failure::UNREACHABLE, blocks);
+    fn fail_callbacks(&mut self) -> Vec<RequestId> {
+        let out = std::mem::take(&mut self.out).into_iter();
+        let (callbacks, handlers): (Vec<_>, Vec<_>) =
+            out.partition(|(_, waiting)| waiting.who != Who::Handler);
+        self.out = handlers.into_iter().collect();
+        for (_, waiting) in &callbacks {
+            self.fail(Failure::UNREACHABLE, waiting.who);
         }
+        callbacks.into_iter().map(|(request, _)| request).collect()
     }
 
-    fn outcome(self) -> HookOutcome {
-        let mut outcome = HookOutcome::merge(self.outputs);
+    fn outcome(mut self) -> HookOutcome {
+        self.outputs.sort_by_key(|(place, _)| *place);
+        let mut outcome = HookOutcome::merge(self.outputs.into_iter().map(|(_, output)| output));
         if let Some(reason) = self.refusal {
             outcome.decision = Some(HookDecision::Deny(reason.clone()));
             outcome.block.get_or_insert(reason);
         }
         outcome
-    }
-}
-
-impl Matcher {
-    fn parse(text: Option<&str>) -> Result<Self, regex::Error> {
-        let text = text.unwrap_or("");
-        let is_name = |c: char| c.is_ascii_alphanumeric() || "_- ,|".contains(c);
-        if text.is_empty() || text == "*" {
-            Ok(Self::Everything)
-        } else if text.chars().all(is_name) {
-            let names = text.split([',', '|']).map(|name| name.trim().to_owned());
-            Ok(Self::Names(names.collect()))
-        } else {
-            Regex::new(text).map(|pattern| Self::Pattern(Box::new(pattern)))
-        }
-    }
-
-    fn matches(&self, subject: Option<&str>) -> bool {
-        match (self, subject) {
-            (Self::Everything, _) | (_, None) => true,
-            (Self::Names(names), Some(subject)) => names.iter().any(|name| name == subject),
-            (Self::Pattern(pattern), Some(subject)) => pattern.is_match(subject),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! A front end talks to a session in frames only: [`Inbound`] in, frames out. Modules are listed
 //! in reading order.
 
+mod hook_setup;
 mod setup;
 
 mod session_task;
@@ -20,7 +21,10 @@ mod mcp;
 mod work;
 
 mod facts;
+mod hook_book;
 mod hook_desk;
+mod hook_matcher;
+mod hook_runs;
 mod mcp_desk;
 mod questions;
 mod redact;
@@ -30,6 +34,7 @@ mod context_usage;
 
 pub use agents::{AgentLimits, AgentSetup, MainAgent};
 pub use facts::RealDisk;
+pub use hook_setup::HookSetup;
 pub use mcp_desk::BorrowedServers;
 pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};

@@ -12,7 +12,7 @@ impl SessionTask {
     /// Takes over what changed in the settings files since the last look.
     pub(crate) async fn refresh_settings(&mut self) {
         if let Some(change) = self.facing.settings.refresh() {
-            self.take_settings(&change);
+            self.take_settings(&change).await;
             self.tell_about_settings().await;
         }
     }
@@ -58,7 +58,7 @@ impl SessionTask {
         }
         let applied = self.facing.settings.apply_flags(settings);
         let change = applied.map_err(|text| (text, Some("settings_not_applied")))?;
-        self.take_settings(&change);
+        self.take_settings(&change).await;
         if let Some(model) = settings.get("model") {
             let catalog = &self.engine.config().catalog;
             let model = model.as_str().map(|name| catalog.resolve(name).to_owned());
@@ -79,12 +79,17 @@ impl SessionTask {
     }
 
     /// Swaps the rules that settings give; what flags and answers gave stays.
-    fn take_settings(&mut self, change: &SettingsChange) {
+    async fn take_settings(&mut self, change: &SettingsChange) {
         let (gone, new) = (read(&change.before), read(&change.after));
         swap(&mut self.policy.allow, &gone.allow, new.allow);
         swap(&mut self.policy.deny, &gone.deny, new.deny);
         swap(&mut self.policy.ask, &gone.ask, new.ask);
         swap(&mut self.policy.directories, &gone.directories, new.directories);
+        for remark in self.hooks.swap_settings(&change.hooks) {
+            tracing::warn!("{remark}");
+            self.notify("hook_settings", &remark).await;
+        }
+        self.pending.push_back(Input::HooksRegistered(self.hooks.events()));
     }
 }
 

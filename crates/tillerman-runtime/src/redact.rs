@@ -1,7 +1,9 @@
-//! Takes credentials out of what tools bring in, before anything is stored, shown or sent.
+//! Takes credentials out of what tools and hooks bring in, before anything is stored, shown or sent.
 
 use serde_json::Value;
 use tillerman_protocol::content::{Block, Content};
+use tillerman_protocol::frame::HookPrinted;
+use tillerman_protocol::hook::HookOutput;
 use tillerman_protocol::tool::ToolOutcome;
 
 /// What stands in a credential's place.
@@ -36,6 +38,23 @@ impl Secrets {
         }
     }
 
+    /// What a hook printed, without them.
+    pub(crate) fn redact_printed(&self, printed: &mut HookPrinted) {
+        for text in [&mut printed.output, &mut printed.stdout, &mut printed.stderr] {
+            self.redact_text(text);
+        }
+    }
+
+    /// What a hook answered, without them.
+    pub(crate) fn redact_output(&self, output: HookOutput) -> HookOutput {
+        if self.0.is_empty() {
+            return output;
+        }
+        let mut value = serde_json::to_value(&output).unwrap_or_default();
+        self.redact_value(&mut value);
+        serde_json::from_value(value).unwrap_or(output)
+    }
+
     fn redact_content(&self, content: &mut Content) {
         match content {
             Content::Text(text) => self.redact_text(text),
@@ -58,7 +77,7 @@ impl Secrets {
         }
     }
 
-    fn redact_text(&self, text: &mut String) {
+    pub(crate) fn redact_text(&self, text: &mut String) {
         for secret in &self.0 {
             if text.contains(secret.as_str()) {
                 *text = text.replace(secret.as_str(), REDACTED);

@@ -14,11 +14,12 @@ use tokio::sync::mpsc;
 
 use crate::agents::Agents;
 use crate::hook_desk::HookDesk;
+use crate::hook_runs::HookRoom;
 use crate::mcp_desk::McpDesk;
 use crate::questions::Questions;
 use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
-use crate::work::{Name, Report, Work};
+use crate::work::{Report, Work};
 
 /// What a front end tells a session.
 #[derive(Debug)]
@@ -54,9 +55,11 @@ pub async fn run(
     out: mpsc::Sender<Frame>,
 ) -> SessionEnd {
     let (agents, bills) = Agents::plant(&mut setup, &out).unzip();
-    let mut task = SessionTask::new(setup, agents, HookDesk::default(), out);
+    let hooks = HookDesk::with_handlers(&mut setup.hooks);
+    let mut task = SessionTask::new(setup, agents, hooks, out);
     task.start_mcp();
-    run_task(task, inbound, bills).await
+    task.begin().await;
+    Box::pin(run_task(task, inbound, bills)).await
 }
 
 /// Runs an agent's session; boxed, since agents run agents.
@@ -126,6 +129,7 @@ pub(crate) struct SessionTask {
     pub(crate) questions: Questions,
     pub(crate) hooks: HookDesk,
     pub(crate) agents: Option<Agents>,
+    pub(crate) hook_room: HookRoom,
     pub(crate) ids: IdSource,
     pub(crate) out: mpsc::Sender<Frame>,
     pub(crate) facing: Facing,
@@ -164,11 +168,12 @@ pub(crate) struct Facing {
 
 impl SessionTask {
     fn new(
-        setup: SessionSetup,
+        mut setup: SessionSetup,
         agents: Option<Agents>,
         hooks: HookDesk,
         out: mpsc::Sender<Frame>,
     ) -> Self {
+        setup.engine.hooked.extend(hooks.events());
         let tools = setup.ports.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool)));
         // Ids of control requests must differ from those of the engine's frames.
         let ids = IdSource::new(setup.engine.seed.map(|half| !half));
@@ -179,6 +184,7 @@ impl SessionTask {
             questions: Questions::default(),
             hooks,
             agents,
+            hook_room: HookRoom::new(setup.hooks),
             ids,
             out,
             facing: Facing {
@@ -236,6 +242,7 @@ impl SessionTask {
     async fn take_report(&mut self, report: Report) {
         match report {
             Report::Engine(mut input) => {
+                let has_run = matches!(*input, Input::ToolEnded { .. });
                 let ended = match &mut *input {
                     Input::TaskEnded { task, .. } => Some(task.clone()),
                     Input::ToolEnded { outcome, .. } => {
@@ -245,12 +252,17 @@ impl SessionTask {
                     _ => None,
                 };
                 self.feed(*input).await;
+                if has_run {
+                    self.notice_directory().await;
+                }
                 if let Some(task) = ended {
                     self.forget_agent(&task);
                     self.answer_stops(&task).await;
                 }
             }
             Report::HookTimedOut(request) => self.hook_timed_out(request).await,
+            Report::HookPrinted(id, printed) => self.handler_printed(&id, printed).await,
+            Report::HookEnded(id, report) => self.handler_ended(id, *report).await,
             Report::TaskLeft(task) => self.take_task(task).await,
             Report::Mcp(report) => self.take_mcp_report(*report).await,
         }
@@ -281,14 +293,7 @@ impl SessionTask {
     }
 
     pub(crate) async fn close_now(&mut self) {
-        for given_up in self.hooks.give_up() {
-            for request in given_up.requests {
-                self.work.abort(&Name::HookTimer(request.clone()));
-                self.questions.take(&request);
-            }
-            let outcome = Box::new(given_up.outcome);
-            self.feed(Input::HooksAnswered { run: given_up.run, outcome }).await;
-        }
+        self.give_up_callbacks().await;
         self.feed(Input::InputClosed).await;
     }
 

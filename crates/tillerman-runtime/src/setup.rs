@@ -13,6 +13,7 @@ use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::AgentSetup;
+use crate::hook_setup::HookSetup;
 use crate::redact::Secrets;
 
 /// The ports through which a session reaches the world.
@@ -77,6 +78,8 @@ pub struct SessionSetup {
     pub may_bypass: bool,
     /// The ports.
     pub ports: Ports,
+    /// Hooks that are written down.
+    pub hooks: HookSetup,
     /// Whether the host wants a copy of every transcript entry.
     pub mirror: bool,
     /// What `initialize` is answered with, beside what changes while running.

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use tillerman_engine::{CallId, Grant, Input, ResponseId, TimerId};
-use tillerman_ports::{BackgroundTask, Model};
+use tillerman_ports::{BackgroundTask, BoxFuture, HookEnd, HookReport, Model};
+use tillerman_protocol::frame::HookPrinted;
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
 use tillerman_protocol::stream::StreamEvent;
 use tillerman_protocol::task::{TaskEnd, TaskStatus};
@@ -30,6 +31,8 @@ const WIND_DOWN: Duration = Duration::from_secs(5);
 pub(crate) enum Report {
     Engine(Box<Input>),
     HookTimedOut(RequestId),
+    HookPrinted(RequestId, HookPrinted),
+    HookEnded(RequestId, Box<HookReport>),
     TaskLeft(BackgroundTask),
     Mcp(Box<McpReport>),
 }
@@ -42,6 +45,9 @@ pub(crate) enum Name {
     Timer(TimerId),
     HookTimer(RequestId),
     Reservation(ResponseId),
+    Hook(RequestId),
+    /// The rest of a hook that nobody waits for.
+    DetachedHook(RequestId),
     Task(TaskId),
     Mcp(McpWork),
 }
@@ -54,6 +60,7 @@ pub(crate) struct Work {
     handles: HashMap<Name, AbortHandle>,
     cancels: HashMap<CallId, CancellationToken>,
     task_cancels: HashMap<TaskId, CancellationToken>,
+    hook_cancels: HashMap<RequestId, CancellationToken>,
     left: mpsc::Receiver<BackgroundTask>,
     desk: Arc<Desk>,
     reports: mpsc::Receiver<Report>,
@@ -70,6 +77,7 @@ impl Work {
             handles: HashMap::new(),
             cancels: HashMap::new(),
             task_cancels: HashMap::new(),
+            hook_cancels: HashMap::new(),
             left,
             desk: Arc::new(Desk(desk)),
             reports,
@@ -189,6 +197,37 @@ impl Work {
         self.spawn(name, tokio::time::sleep(after).map(|()| Some(fired)));
     }
 
+    pub(crate) fn hook(
+        &mut self,
+        id: RequestId,
+        cancel: CancellationToken,
+        running: impl Future<Output = HookReport> + Send + 'static,
+    ) {
+        self.hook_cancels.insert(id.clone(), cancel);
+        self.spawn(Name::Hook(id.clone()), running.map(|report| Some(hook_ended(id, report))));
+    }
+
+    /// Takes over the rest of a hook that nobody waits for.
+    pub(crate) fn detached_hook(&mut self, id: RequestId, rest: BoxFuture<HookReport>) {
+        let name = Name::DetachedHook(id.clone());
+        self.spawn(name, rest.map(|report| Some(hook_ended(id, report))));
+    }
+
+    /// Asks a hook to end; it stays under way until it has.
+    pub(crate) fn cancel_hook(&self, id: &RequestId) {
+        if let Some(cancel) = self.hook_cancels.get(id) {
+            cancel.cancel();
+        }
+    }
+
+    /// Hears what a hook prints; news that comes too fast is dropped, since the end tells all.
+    pub(crate) fn hook_listener(&self, id: RequestId) -> Box<dyn Fn(HookPrinted) + Send + Sync> {
+        let reporter = self.reporter.clone();
+        Box::new(move |printed| {
+            drop(reporter.try_send(Report::HookPrinted(id.clone(), printed)));
+        })
+    }
+
     /// Aborts a piece of work that holds nothing worth ending gently.
     pub(crate) fn abort(&mut self, name: &Name) {
         if let Some(handle) = self.handles.remove(name) {
@@ -205,16 +244,17 @@ impl Work {
 
     /// Ends everything: calls get a moment to end their processes, the rest is dropped.
     pub(crate) async fn wind_down(&mut self) {
+        // Hooks that still run are those nobody waited for; they get a moment to finish.
         for cancel in self.cancels.values().chain(self.task_cancels.values()) {
             cancel.cancel();
         }
         let names: Vec<Name> = self.handles.keys().cloned().collect();
-        for name in names.iter().filter(|name| !matches!(name, Name::Tool(_) | Name::Task(_))) {
+        for name in names.iter().filter(|name| !ends_gently(name)) {
             self.abort(name);
         }
         let all_ended = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(WIND_DOWN, all_ended).await.is_err() {
-            tracing::warn!("a tool did not end in time and was dropped");
+            tracing::warn!("a tool or hook did not end in time and was dropped");
             self.tasks.shutdown().await;
         }
     }
@@ -235,6 +275,10 @@ impl Work {
         match &name {
             Name::Tool(call) => drop(self.cancels.remove(call)),
             Name::Task(task) => drop(self.task_cancels.remove(task)),
+            Name::DetachedHook(id) => drop(self.hook_cancels.remove(id)),
+            Name::Hook(id) if !matches!(report, Ok(Some(ref report)) if is_detached(report)) => {
+                drop(self.hook_cancels.remove(id));
+            }
             _ => {}
         }
         match report {
@@ -243,6 +287,19 @@ impl Work {
             Err(_) => None,
         }
     }
+}
+
+fn hook_ended(id: RequestId, report: HookReport) -> Report {
+    Report::HookEnded(id, Box::new(report))
+}
+
+const fn is_detached(report: &Report) -> bool {
+    matches!(report, Report::HookEnded(_, report) if matches!(report.end, HookEnd::Detached(_)))
+}
+
+/// Whether a piece of work gets a moment to end its processes.
+const fn ends_gently(name: &Name) -> bool {
+    matches!(name, Name::Tool(_) | Name::Task(_) | Name::Hook(_) | Name::DetachedHook(_))
 }
 
 /// What a piece of work that panicked reports. The panic itself is already on stderr.
@@ -264,6 +321,10 @@ fn crashed(name: Name) -> Report {
         Name::Reservation(response) => {
             let grant = Grant::Refused;
             Report::Engine(Box::new(Input::Reserved { response, grant }))
+        }
+        Name::Hook(id) | Name::DetachedHook(id) => {
+            let end = HookEnd::Failed("the program that runs hooks crashed".to_owned());
+            hook_ended(id, HookReport::new(end))
         }
         Name::Task(task) => {
             let summary = "The task crashed.".to_owned();

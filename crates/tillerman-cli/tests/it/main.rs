@@ -11,6 +11,8 @@ mod formats;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
 mod kills;
 #[cfg(test)]
 mod mcp;

@@ -8,6 +8,8 @@ mod argument;
 #[cfg(test)]
 mod broken;
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
 mod layers;
 #[cfg(test)]
 mod managed;

@@ -8,6 +8,8 @@ mod allow_rules;
 #[cfg(test)]
 mod bypassing;
 #[cfg(test)]
+mod concerns;
+#[cfg(test)]
 mod confined;
 #[cfg(test)]
 mod deny_rules;

@@ -1,4 +1,4 @@
-//! News about hooks that run as commands.
+//! News about hooks that are written down.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,9 @@ pub struct HookStarted {
     pub hook_name: String,
     /// The event.
     pub hook_event: String,
+    /// What people may be shown while it runs.
+    #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
+    pub status_message: Option<String>,
 }
 
 /// A hook printed something.

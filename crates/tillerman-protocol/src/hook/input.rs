@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::hook::event::HookEvent;
 use crate::lenient::null_as_default;
 use crate::permission::{PermissionMode, PermissionUpdate};
 use crate::{SessionId, TaskId, ToolUseId};
@@ -17,9 +16,15 @@ pub struct HookBase {
     pub transcript_path: String,
     /// The working directory. Required by official clients.
     pub cwd: String,
+    /// The prompt that is being worked on; the same for everything its round does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<String>,
     /// The permission mode in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<PermissionMode>,
+    /// How hard the model tries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// The subagent in which the hook runs; of `SubagentStart` and `SubagentStop` the subagent
     /// that starts or stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,6 +32,28 @@ pub struct HookBase {
     /// The kind of that subagent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
+}
+
+/// How hard a model tries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effort {
+    /// `low`, `medium`, `high`, `xhigh` or `max`.
+    pub level: String,
+}
+
+/// Work that goes on while the agent stops.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundWork {
+    /// The task.
+    pub id: TaskId,
+    /// What kind of work it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// How far it is; always `running` here.
+    pub status: String,
+    /// One line about it.
+    #[serde(default)]
+    pub description: String,
 }
 
 /// What a hook is told about its event.
@@ -103,11 +130,20 @@ pub enum HookDetail {
         /// What it said last.
         #[serde(default, deserialize_with = "null_as_default")]
         last_assistant_message: String,
+        /// What still goes on in the background.
+        #[serde(default)]
+        background_tasks: Vec<BackgroundWork>,
+        /// Prompts that are to come by themselves later.
+        #[serde(default)]
+        session_crons: Vec<Value>,
     },
     /// The round ended in an error.
     StopFailure {
-        /// The error.
+        /// What kind of error, such as `rate_limit`.
         error: String,
+        /// What happened, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error_details: Option<String>,
         /// What it said last.
         #[serde(default, deserialize_with = "null_as_default")]
         last_assistant_message: String,
@@ -314,91 +350,6 @@ pub enum HookDetail {
     /// Any other event, as it came.
     #[serde(untagged)]
     Other(Value),
-}
-
-impl HookDetail {
-    /// The event; nothing for one that is not known.
-    #[must_use]
-    pub const fn event(&self) -> Option<HookEvent> {
-        Some(match self {
-            Self::PreToolUse { .. } => HookEvent::PreToolUse,
-            Self::PostToolUse { .. } => HookEvent::PostToolUse,
-            Self::PostToolUseFailure { .. } => HookEvent::PostToolUseFailure,
-            Self::PostToolBatch { .. } => HookEvent::PostToolBatch,
-            Self::UserPromptSubmit { .. } => HookEvent::UserPromptSubmit,
-            Self::SessionStart { .. } => HookEvent::SessionStart,
-            Self::SessionEnd { .. } => HookEvent::SessionEnd,
-            Self::Stop { .. } => HookEvent::Stop,
-            Self::StopFailure { .. } => HookEvent::StopFailure,
-            Self::PermissionRequest { .. } => HookEvent::PermissionRequest,
-            Self::Notification { .. } => HookEvent::Notification,
-            Self::PermissionDenied { .. } => HookEvent::PermissionDenied,
-            Self::SubagentStart {} => HookEvent::SubagentStart,
-            Self::SubagentStop { .. } => HookEvent::SubagentStop,
-            Self::PreCompact { .. } => HookEvent::PreCompact,
-            Self::PostCompact { .. } => HookEvent::PostCompact,
-            Self::Setup { .. } => HookEvent::Setup,
-            Self::UserPromptExpansion { .. } => HookEvent::UserPromptExpansion,
-            Self::TeammateIdle { .. } => HookEvent::TeammateIdle,
-            Self::TaskCreated(_) => HookEvent::TaskCreated,
-            Self::TaskCompleted(_) => HookEvent::TaskCompleted,
-            Self::ConfigChange { .. } => HookEvent::ConfigChange,
-            Self::FileChanged { .. } => HookEvent::FileChanged,
-            Self::CwdChanged { .. } => HookEvent::CwdChanged,
-            Self::DirectoryAdded { .. } => HookEvent::DirectoryAdded,
-            Self::Elicitation { .. } => HookEvent::Elicitation,
-            Self::ElicitationResult { .. } => HookEvent::ElicitationResult,
-            Self::MessageDisplay { .. } => HookEvent::MessageDisplay,
-            Self::PreModelSwitch(_) => HookEvent::PreModelSwitch,
-            Self::PostModelSwitch(_) => HookEvent::PostModelSwitch,
-            Self::WorktreeCreate { .. } => HookEvent::WorktreeCreate,
-            Self::WorktreeRemove { .. } => HookEvent::WorktreeRemove,
-            Self::InstructionsLoaded { .. } => HookEvent::InstructionsLoaded,
-            Self::Other(_) => return None,
-        })
-    }
-
-    /// The call this is about.
-    #[must_use]
-    pub const fn tool_use_id(&self) -> Option<&ToolUseId> {
-        match self {
-            Self::PreToolUse { tool_use_id, .. }
-            | Self::PostToolUse { tool_use_id, .. }
-            | Self::PostToolUseFailure { tool_use_id, .. }
-            | Self::PermissionDenied { tool_use_id, .. } => Some(tool_use_id),
-            _ => None,
-        }
-    }
-}
-
-impl HookInput {
-    /// What a matcher is compared with; events without it run every hook.
-    #[must_use]
-    pub fn subject(&self) -> Option<&str> {
-        match &self.detail {
-            HookDetail::PreToolUse { tool_name, .. }
-            | HookDetail::PostToolUse { tool_name, .. }
-            | HookDetail::PostToolUseFailure { tool_name, .. }
-            | HookDetail::PermissionRequest { tool_name, .. }
-            | HookDetail::PermissionDenied { tool_name, .. } => Some(tool_name),
-            HookDetail::SessionStart { source, .. } | HookDetail::ConfigChange { source, .. } => {
-                Some(source)
-            }
-            HookDetail::SessionEnd { reason } => Some(reason),
-            HookDetail::Notification { notification_type, .. } => Some(notification_type),
-            HookDetail::SubagentStart {} | HookDetail::SubagentStop { .. } => {
-                self.base.agent_type.as_deref()
-            }
-            HookDetail::PreCompact { trigger, .. }
-            | HookDetail::PostCompact { trigger, .. }
-            | HookDetail::Setup { trigger } => Some(trigger),
-            HookDetail::UserPromptExpansion { command_name, .. } => Some(command_name),
-            HookDetail::Elicitation { mcp_server_name, .. }
-            | HookDetail::ElicitationResult { mcp_server_name, .. } => Some(mcp_server_name),
-            HookDetail::InstructionsLoaded { load_reason, .. } => Some(load_reason),
-            _ => None,
-        }
-    }
 }
 
 /// Everything a hook is told.

@@ -277,7 +277,9 @@ fn questions_and_answers() {
         session_id: session(),
         transcript_path: "/sessions/a.jsonl".to_owned(),
         cwd: "/project".to_owned(),
+        prompt_id: None,
         permission_mode: Some(PermissionMode::Default),
+        effort: None,
         agent_id: None,
         agent_type: None,
     };

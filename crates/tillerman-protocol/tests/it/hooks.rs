@@ -44,8 +44,19 @@ fn about_sessions() -> Vec<Told> {
         ("UserPromptSubmit", json!({"prompt": "Hi"}), None),
         ("SessionStart", json!({"source": "resume", "model": "m"}), Some("resume")),
         ("SessionEnd", json!({"reason": "other"}), Some("other")),
-        ("Stop", json!({"stop_hook_active": true, "last_assistant_message": "Bye"}), None),
-        ("StopFailure", json!({"error": "rate_limit", "last_assistant_message": ""}), None),
+        (
+            "Stop",
+            json!({"stop_hook_active": true, "last_assistant_message": "Bye", "background_tasks":
+                [{"id": "b1", "type": "local_bash", "status": "running", "description": "make"}],
+                "session_crons": []}),
+            None,
+        ),
+        (
+            "StopFailure",
+            json!({"error": "rate_limit", "error_details": "slow down",
+                "last_assistant_message": ""}),
+            Some("rate_limit"),
+        ),
         (
             "PermissionRequest",
             json!({"tool_name": "Bash", "tool_input": {}, "permission_suggestions": []}),
@@ -89,7 +100,7 @@ fn about_the_rest() -> Vec<Told> {
             json!({"source": "user_settings", "file_path": "/s.json"}),
             Some("user_settings"),
         ),
-        ("FileChanged", json!({"file_path": "/a", "event": "unlink"}), None),
+        ("FileChanged", json!({"file_path": "/d/a", "event": "unlink"}), Some("a")),
         ("CwdChanged", json!({"old_cwd": "/a", "new_cwd": "/b"}), None),
         ("DirectoryAdded", json!({"directory": "/d", "source": "slash_command"}), None),
         (

@@ -16,6 +16,8 @@ mod golden;
 #[cfg(test)]
 mod hook_outputs;
 #[cfg(test)]
+mod hook_sections;
+#[cfg(test)]
 mod hooks;
 #[cfg(test)]
 mod mcp;

@@ -111,6 +111,7 @@ impl SessionTask {
             secrets: self.facing.secrets.clone(),
             shutdown: self.facing.shutdown.clone(),
             agents: None,
+            hooks: self.hook_room.below(),
         }
     }
 

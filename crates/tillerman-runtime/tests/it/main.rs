@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agent_stage;
 #[cfg(test)]
+mod handlers;
+#[cfg(test)]
 mod model;
 #[cfg(test)]
 mod secrets;
@@ -36,7 +38,13 @@ mod endings;
 #[cfg(test)]
 mod handshake;
 #[cfg(test)]
+mod hook_edges;
+#[cfg(test)]
 mod hook_failures;
+#[cfg(test)]
+mod hook_handlers;
+#[cfg(test)]
+mod hook_news;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]

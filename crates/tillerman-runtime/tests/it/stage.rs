@@ -13,7 +13,9 @@ use tillerman_protocol::model::Thinking;
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate, UpdateDestination};
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{Moment, SessionId};
-use tillerman_runtime::{Inbound, Ports, Secrets, SessionEnd, SessionSetup, SystemPrompt, run};
+use tillerman_runtime::{
+    HookSetup, Inbound, Ports, Secrets, SessionEnd, SessionSetup, SystemPrompt, run,
+};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -67,6 +69,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
             checkpoints: None,
             keeper: Arc::new(Forgetful),
         },
+        hooks: HookSetup::default(),
         secrets: Secrets::new([SECRET.to_owned()]),
         mirror: false,
         greeting: json!({"commands": [], "pid": 7}).as_object().unwrap().clone(),
@@ -139,6 +142,12 @@ impl Stage {
         self.setup.engine.tools = tools.iter().map(|tool| tool.spec()).collect();
         self.setup.ports.tools =
             tools.into_iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn Tool>).collect();
+        self
+    }
+
+    /// Hooks that are written down.
+    pub(crate) fn handlers(mut self, hooks: HookSetup) -> Self {
+        self.setup.hooks = hooks;
         self
     }
 

@@ -33,8 +33,10 @@ const REAP_WAIT: Duration = Duration::from_secs(2);
 const FALLBACK_SHELL: &str = "/bin/sh";
 
 /// Writes the last directory to a file of its own, so that neither output nor exit code change.
-/// The positional parameters are gone before the command sees them.
+/// The positional parameters are gone before the command sees them, and so is the file in which
+/// hooks leave variables.
 const WRAPPER: &str = r#"__tillerman_cwd=$1; __tillerman_command=$2; shift 2
+if [ -r "${CLAUDE_ENV_FILE-}" ]; then . "$CLAUDE_ENV_FILE" >/dev/null 2>&1; fi; unset CLAUDE_ENV_FILE
 trap '{ pwd -P >"$__tillerman_cwd"; } 2>/dev/null' EXIT
 eval "$__tillerman_command""#;
 

@@ -1,6 +1,7 @@
 //! The bash call: from the model's input to a command's outcome.
 
 use std::error::Error as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -127,6 +128,10 @@ impl Tool for Bash {
                 bash(&session, &params, &call).await
             }
         })
+    }
+
+    fn directory(&self) -> Option<PathBuf> {
+        Some(self.session.shell_directory())
     }
 }
 

@@ -78,6 +78,7 @@ impl Renderer {
             Effect::RunHooks { run, input } => {
                 format!("run-hooks {} {}", names.hook_run(*run), hook_detail(&input.detail))
             }
+            Effect::TellHooks { input } => format!("tell-hooks {}", hook_detail(&input.detail)),
             Effect::CancelHooks { run } => format!("cancel-hooks {}", names.hook_run(*run)),
             Effect::JudgeCall { call, name, input, standing } => {
                 let standing = match standing {
@@ -154,9 +155,10 @@ fn entry_line(entry: &Entry) -> String {
             let meta = if entry.is_meta == Some(true) { " meta" } else { "" };
             format!("user {}{meta}", content(&entry.message.content))
         }
-        Entry::System(entry) => {
-            format!("system {} {}", entry.subtype, serde_json::to_string(&entry.extra).unwrap())
+        Entry::System(note) => {
+            format!("system {} {}", note.subtype, Value::Object(note.extra.clone()))
         }
+        Entry::CustomTitle { custom_title, .. } => format!("title {}", quoted(custom_title)),
         Entry::CostState(costs) => format!("cost-state{}", cost(costs)),
         Entry::LastPrompt { last_prompt, .. } => format!("last-prompt {}", quoted(last_prompt)),
         other => serde_json::to_string(other).unwrap(),

@@ -86,6 +86,9 @@ fn system(detail: &SystemDetail) -> String {
             let (attempt, most, error) = (retry.attempt, retry.max_retries, &retry.error);
             format!("api_retry {attempt}/{most} {}{status} {error}", delay(retry.retry_delay_ms))
         }
+        SystemDetail::SessionTitleChanged { title, .. } => {
+            format!("title {}", quoted(title.as_deref().unwrap_or_default()))
+        }
         SystemDetail::Notification { key, text, .. } => {
             format!("notification {key} {}", quoted(text))
         }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tillerman_engine::{
-    AgentTask, Bill, Grant, HookOutcome, Input, Judgement, PermissionAnswer, Place, Prompt,
-    ResponseId, TaskStart,
+    AgentTask, Beginning, Bill, Grant, HookOutcome, Input, Judgement, PermissionAnswer, Place,
+    Prompt, ResponseId, TaskStart,
 };
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::McpServerState;
@@ -53,6 +53,17 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
             let run = names.hook_run_id(&words.word());
             let outcome = HookOutcome::merge(hook_outputs(words.json()));
             Input::HooksAnswered { run, outcome: Box::new(outcome) }
+        }
+        "begun" => {
+            let source = words.word();
+            let setup = words.option("setup");
+            Input::Begun(Beginning { source, setup })
+        }
+        "moved" => Input::DirectoryChanged { old: words.word(), new: words.word() },
+        "spoke" => {
+            let wakes = words.flag("wakes");
+            let outcome = Box::new(HookOutcome::merge(hook_outputs(words.json())));
+            Input::HooksSpoke { outcome, wakes }
         }
         "task-started" => Input::TaskStarted(Box::new(TaskStart {
             id: TaskId::new(words.word()),

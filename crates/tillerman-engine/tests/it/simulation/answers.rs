@@ -92,6 +92,8 @@ pub(super) fn hooks(dice: &mut Dice, event: HookEvent) -> HookOutcome {
                 Some(json!({"any": "thing"})),
             ]);
         }
+        // A halt before the first round would end it without its beginning being seen.
+        HookEvent::SessionStart | HookEvent::SessionEnd => outcome.halt = None,
         HookEvent::PermissionRequest => outcome.permission = permission_of_hook(dice),
         _ => {}
     }

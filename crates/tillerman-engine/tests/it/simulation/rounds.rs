@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use tillerman_engine::{Activity, Effect, Input, Prompt};
+use tillerman_engine::{Activity, Effect, HookRunId, Input, Prompt};
 use tillerman_protocol::frame::{Frame, ResultFrame, SessionState, SystemDetail};
 use tillerman_protocol::hook::HookDetail;
 use tillerman_protocol::task::{TaskKind, TaskStatus};
@@ -42,6 +42,8 @@ pub(super) struct Rounds {
     blocked: bool,
     closed: bool,
     ended: bool,
+    /// Hooks run before the first round or after the last.
+    edge: Option<HookRunId>,
     state: Option<SessionState>,
     /// Agents at work; a session that waits for them does not call that rest.
     agents: HashSet<TaskId>,
@@ -68,6 +70,7 @@ impl Rounds {
             Input::TaskEnded { task, end } if end.status != TaskStatus::Stopped => {
                 self.pending.push(Prompt::text(task.as_str()));
             }
+            Input::HooksAnswered { run, .. } if self.edge == Some(*run) => self.edge = None,
             Input::HooksAnswered { outcome, .. } => self.blocked = outcome.block.is_some(),
             Input::InputClosed => self.closed = true,
             _ => {}
@@ -79,7 +82,20 @@ impl Rounds {
         match effect {
             Effect::Append(entry) => self.append(entry),
             Effect::Emit(frame) => self.show(frame),
-            Effect::RunHooks { input, .. } => match input.detail {
+            Effect::CancelHooks { run } if self.edge == Some(*run) => {
+                self.edge = None;
+                Ok(())
+            }
+            Effect::RunHooks { run, input } => match input.detail {
+                HookDetail::SessionStart { .. } => {
+                    self.edge = Some(*run);
+                    ensure(self.phase == Phase::Idle, "sessions-start-once", String::new)
+                }
+                // A round that a shutdown cut off has no result.
+                HookDetail::SessionEnd { .. } => {
+                    self.edge = Some(*run);
+                    Ok(())
+                }
                 HookDetail::UserPromptSubmit { .. } => self.submit(),
                 _ => self.check_begun(effect),
             },
@@ -215,6 +231,7 @@ impl Rounds {
             Activity::Ended => {
                 return ensure(self.ended, "the-end-is-told", || "no End came".to_owned());
             }
+            Activity::Running if self.edge.is_some() => {}
             Activity::Running => {
                 ensure(self.phase != Phase::Idle, "running-means-a-round", String::new)?;
                 let fine = match self.state {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tillerman_engine::{Activity, Effect, Input, Restored, Session};
+use tillerman_engine::{Activity, Beginning, Effect, Input, Restored, Session};
 
 use super::fault::{Checked, Fault, ensure};
 use super::setup::Stage;
@@ -90,6 +90,8 @@ impl Run {
 
     /// Runs one process: a while of anything, then an orderly end; or a crash somewhere.
     fn process(&mut self, session: &mut Session, may_crash: bool) -> Result<Outcome, Fault> {
+        let begun = Input::Begun(Beginning::default());
+        self.step(session, Move::Fresh(begun), false)?;
         let wild = 10 + self.world.dice.below(90);
         let crash_at =
             (may_crash && self.world.dice.chance(60)).then(|| self.world.dice.below(wild + 20));

@@ -14,7 +14,7 @@ use tillerman_protocol::tool::{Access, ToolSpec};
 
 use super::dice::Dice;
 
-const EVENTS: [HookEvent; 8] = [
+const EVENTS: [HookEvent; 13] = [
     HookEvent::PreToolUse,
     HookEvent::PostToolUse,
     HookEvent::PostToolUseFailure,
@@ -23,6 +23,11 @@ const EVENTS: [HookEvent; 8] = [
     HookEvent::Stop,
     HookEvent::StopFailure,
     HookEvent::PermissionRequest,
+    HookEvent::PermissionDenied,
+    HookEvent::Notification,
+    HookEvent::PostModelSwitch,
+    HookEvent::SessionStart,
+    HookEvent::SessionEnd,
 ];
 
 /// What stays the same for all sessions, so that it is built once.

@@ -6,6 +6,7 @@ use tillerman_engine::{
 };
 use tillerman_protocol::content::{Block, Content, ToolResult};
 use tillerman_protocol::frame::Frame;
+use tillerman_protocol::hook::HookEvent;
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, Thinking};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::stream::StreamEvent;
@@ -224,7 +225,11 @@ impl World {
                 Input::ThinkingChosen(self.dice.pick(&choices))
             }
             86..93 => Input::HooksRegistered(setup::hooked(&mut self.dice)),
-            93..97 => Input::InputClosed,
+            93..95 => {
+                let outcome = answers::hooks(&mut self.dice, HookEvent::Notification);
+                Input::HooksSpoke { outcome: Box::new(outcome), wakes: false }
+            }
+            95..97 => Input::InputClosed,
             _ => Input::ShutDown,
         }
     }

@@ -1,0 +1,86 @@
+//! Hooks of a session: those of the settings, and what runs them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tillerman_config::Layers;
+use tillerman_engine::Beginning;
+use tillerman_hooks::{Handlers, HookConfig};
+use tillerman_models::openai::{ProviderKind, provider_for};
+use tillerman_ports::Model;
+use tillerman_protocol::catalog::Catalog;
+use tillerman_runtime::HookSetup;
+
+use crate::arguments::Arguments;
+use crate::environment::Environment;
+use crate::opening::Opened;
+use crate::toolbox;
+
+/// What hooks have to know about the session.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) opened: &'a Opened,
+    pub(crate) model: &'a Arc<dyn Model>,
+    pub(crate) model_name: &'a str,
+    pub(crate) catalog: &'a Catalog,
+}
+
+/// The hooks of a session.
+pub(crate) fn hooks(
+    arguments: &Arguments,
+    environment: &Environment,
+    layers: &Layers,
+    around: &Surroundings<'_>,
+) -> HookSetup {
+    let written = layers.hooks();
+    let scratch_directory = toolbox::scratch_directory(around.opened);
+    let env_file = scratch_directory.join(format!("hook-variables-{}.sh", std::process::id()));
+    let runner = Handlers::new(HookConfig {
+        project_dir: around.cwd.to_path_buf(),
+        environment: toolbox::variables(arguments, environment, layers),
+        scratch_directory,
+        model: Arc::clone(around.model),
+        small_model: small_model(environment, around),
+        session: around.opened.id.to_string(),
+        allowed_urls: written.allowed_urls,
+        allowed_variables: written.allowed_variables,
+    });
+    HookSetup {
+        runner: Some(Arc::new(runner)),
+        sources: written.sources,
+        beginning: beginning(arguments),
+        show_events: arguments.format.copies.include_hook_events,
+        end_budget: environment.millis("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS"),
+        env_file: Some(env_file),
+        remarks: Vec::new(),
+    }
+}
+
+fn beginning(arguments: &Arguments) -> Beginning {
+    let session = &arguments.session;
+    let source = match (session.resume.is_some() || session.go_on, session.fork_session) {
+        (true, true) => "fork",
+        (true, false) => "resume",
+        (false, _) => "startup",
+    };
+    let preparation = &arguments.extension.preparation;
+    let setup = if preparation.maintenance {
+        Some("maintenance".to_owned())
+    } else {
+        (preparation.init || preparation.init_only).then(|| "init".to_owned())
+    };
+    Beginning { source: source.to_owned(), setup }
+}
+
+/// The model that checks things: a small one where the provider has one.
+fn small_model(environment: &Environment, around: &Surroundings<'_>) -> String {
+    let base_url = environment.get("OPENAI_BASE_URL");
+    let is_anthropic =
+        provider_for(around.model_name, base_url.as_deref()) == ProviderKind::Anthropic;
+    let small = environment.get("ANTHROPIC_SMALL_FAST_MODEL");
+    match small {
+        Some(name) => name,
+        None if is_anthropic => around.catalog.resolve("haiku").to_owned(),
+        None => around.model_name.to_owned(),
+    }
+}

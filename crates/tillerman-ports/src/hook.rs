@@ -1,0 +1,101 @@
+//! The port through which hooks that are written down are run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tillerman_protocol::frame::HookPrinted;
+use tillerman_protocol::hook::{HookHandler, HookInput, HookOutput};
+use tokio_util::sync::CancellationToken;
+
+use crate::model::BoxFuture;
+use crate::task::TaskDesk;
+use crate::tool::Tool;
+
+/// Runs hook handlers, whatever their kind.
+pub trait HookRunner: Send + Sync + std::fmt::Debug {
+    /// Runs a handler to its end, or until it is to go on in the background.
+    ///
+    /// Nothing a handler does is an error of the program: a crash, silence or nonsense is a
+    /// [`HookEnd::Failed`], which has no opinion about the event.
+    ///
+    /// # Cancel safety
+    /// When the job's token fires everything that was started is ended and the future returns soon.
+    /// A future that is dropped instead leaves no process behind.
+    fn run(&self, job: HookJob) -> BoxFuture<HookReport>;
+}
+
+/// One run of a handler.
+pub struct HookJob {
+    /// The handler.
+    pub handler: Arc<HookHandler>,
+    /// What it is told.
+    pub input: Arc<HookInput>,
+    /// Variables for its children beside those every child has.
+    pub variables: Arc<[(String, String)]>,
+    /// The file into which it may write variables for later commands, where it may.
+    pub env_file: Option<PathBuf>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Fires when it is to end.
+    pub cancel: CancellationToken,
+    /// The tool that it names, if it names one and there is one.
+    pub tool: Option<Arc<dyn Tool>>,
+    /// Takes over what the tool leaves behind.
+    pub tasks: Arc<dyn TaskDesk>,
+    /// Hears from time to time what was printed so far; nothing when nobody wants to know.
+    pub progress: Option<Box<dyn Fn(HookPrinted) + Send + Sync>>,
+}
+
+impl std::fmt::Debug for HookJob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HookJob").field("handler", &self.handler).finish_non_exhaustive()
+    }
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct HookReport {
+    /// How it ended.
+    pub end: HookEnd,
+    /// What it printed, cut where it is long.
+    pub printed: HookPrinted,
+    /// What its command returned.
+    pub exit_code: Option<i32>,
+    /// Something people should know although it did not fail.
+    pub remark: Option<String>,
+}
+
+impl HookReport {
+    /// A run that printed nothing.
+    #[must_use]
+    pub fn new(end: HookEnd) -> Self {
+        Self { end, printed: HookPrinted::default(), exit_code: None, remark: None }
+    }
+}
+
+/// How a run ended.
+pub enum HookEnd {
+    /// With an answer, which may have no opinion.
+    Answered(Box<HookOutput>),
+    /// Without one, for this reason.
+    Failed(String),
+    /// It took too long and was ended.
+    TimedOut,
+    /// Somebody ended it.
+    Cancelled,
+    /// It goes on while nobody waits for it; this is the rest.
+    Detached(BoxFuture<HookReport>),
+}
+
+impl std::fmt::Debug for HookEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Answered(output) => f.debug_tuple("Answered").field(output).finish(),
+            Self::Failed(why) => f.debug_tuple("Failed").field(why).finish(),
+            Self::TimedOut => f.write_str("TimedOut"),
+            Self::Cancelled => f.write_str("Cancelled"),
+            Self::Detached(_) => f.write_str("Detached"),
+        }
+    }
+}

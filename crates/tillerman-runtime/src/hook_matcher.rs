@@ -1,0 +1,36 @@
+//! Which subjects a hook is for.
+
+use regex::Regex;
+
+/// Which subjects a hook is for.
+#[derive(Clone, Debug)]
+pub(crate) enum Matcher {
+    Everything,
+    Names(Vec<String>),
+    Pattern(Box<Regex>),
+}
+
+impl Matcher {
+    /// Reads a matcher: nothing, a list of names, or else a pattern that may fit anywhere.
+    pub(crate) fn parse(text: Option<&str>) -> Result<Self, regex::Error> {
+        let text = text.unwrap_or("");
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_- ,|".contains(c);
+        if text.is_empty() || text == "*" {
+            Ok(Self::Everything)
+        } else if text.chars().all(is_name) {
+            let names = text.split([',', '|']).map(|name| name.trim().to_owned());
+            Ok(Self::Names(names.collect()))
+        } else {
+            Regex::new(text).map(|pattern| Self::Pattern(Box::new(pattern)))
+        }
+    }
+
+    /// Whether it fits; events without a subject run every hook.
+    pub(crate) fn matches(&self, subject: Option<&str>) -> bool {
+        match (self, subject) {
+            (Self::Everything, _) | (_, None) => true,
+            (Self::Names(names), Some(subject)) => names.iter().any(|name| name == subject),
+            (Self::Pattern(pattern), Some(subject)) => pattern.is_match(subject),
+        }
+    }
+}
