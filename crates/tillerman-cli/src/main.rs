@@ -4,6 +4,7 @@ mod arguments;
 mod environment;
 
 mod assemble;
+mod compaction_setup;
 mod engine_setup;
 mod greeting;
 mod opening;
@@ -123,11 +124,6 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
     if format.input_format == InputFormat::StreamJson && !streams {
         return Err(StartFailure::usage(
             "--input-format stream-json needs --output-format stream-json",
-        ));
-    }
-    if format.json_schema.is_some() {
-        return Err(StartFailure::usage(
-            "--json-schema is not available in this version of Tillerman",
         ));
     }
     if let Some(tool) =

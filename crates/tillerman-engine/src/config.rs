@@ -11,6 +11,9 @@ use tillerman_protocol::model::{SystemBlock, Thinking};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::ToolSpec;
 
+use crate::structured::StructuredOutputConfig;
+use crate::window::CompactionConfig;
+
 /// Everything a session is started with.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
@@ -52,6 +55,10 @@ pub struct SessionConfig {
     pub hooked: Vec<HookEvent>,
     /// Whether the files are checkpointed before each prompt is worked on.
     pub checkpoints: bool,
+    /// When the conversation is compacted.
+    pub compaction: CompactionConfig,
+    /// The form in which rounds end; its tool is offered beside the others.
+    pub structured_output: Option<StructuredOutputConfig>,
 }
 
 /// What a session must not exceed.

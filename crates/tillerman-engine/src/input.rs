@@ -11,6 +11,7 @@ use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::hooks::HookOutcome;
+use crate::structured::StructuredOutputConfig;
 
 /// Something that happened outside the engine.
 #[derive(Clone, Debug)]
@@ -78,6 +79,8 @@ pub enum Input {
     ThinkingChosen(Thinking),
     /// Another system prompt holds from now on.
     SystemChosen(Vec<SystemBlock>),
+    /// Rounds are to end with an output in a given form.
+    OutputChosen(Box<StructuredOutputConfig>),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
     /// No further prompts or answers will come.

@@ -8,14 +8,18 @@ mod input;
 
 mod config;
 mod identity;
+mod window;
 
 mod conversation;
+mod keepsakes;
+mod meter;
 mod replay;
 
 mod response;
 mod retry;
 
 mod calls;
+mod compaction;
 mod hooks;
 
 mod ledger;
@@ -24,16 +28,24 @@ mod round;
 mod session;
 
 mod authorize;
+mod boundaries;
 mod commands;
+mod compact;
+mod context;
 mod converse;
 mod finish;
 mod record;
 mod settle;
+mod structured;
 mod tasks;
+
+mod retelling;
+mod summary;
 
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
 pub use config::{Echo, Limits, Origin, SessionConfig};
+pub use context::ContextUsage;
 pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
@@ -42,3 +54,5 @@ pub use input::{Author, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
 pub use ledger::Ledger;
 pub use replay::{Restored, restore};
 pub use session::{Activity, Session};
+pub use structured::StructuredOutputConfig;
+pub use window::{CompactionConfig, CompactionMode};

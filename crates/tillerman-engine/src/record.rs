@@ -32,10 +32,14 @@ impl Session {
             self.emit_lifecycle(client_uuid, "started");
         }
         let text = prompt.content.plain_text();
+        let blocks = prompt.content.into_blocks();
         if prompt.author == Author::Person {
-            self.with_round(|round| round.prompt_text = Some(text));
+            self.with_round(|round| {
+                round.prompt_text = Some(text);
+                round.asked.extend(blocks.iter().cloned());
+            });
         }
-        self.conversation.say(prompt.content.into_blocks());
+        self.conversation.say(blocks);
         uuid
     }
 
@@ -161,8 +165,7 @@ impl Session {
     }
 
     pub(crate) fn emit_mode(&mut self) {
-        let permission_mode = Some(self.choices.mode);
-        self.emit_system(SystemDetail::Status { status: None, permission_mode });
+        self.emit_system(SystemDetail::mode(self.choices.mode));
     }
 
     pub(crate) fn emit_running(&mut self) {
@@ -247,7 +250,12 @@ impl Session {
         frame
     }
 
-    fn user_entry(&self, uuid: EntryId, parent: Option<EntryId>, content: Content) -> UserEntry {
+    pub(crate) fn user_entry(
+        &self,
+        uuid: EntryId,
+        parent: Option<EntryId>,
+        content: Content,
+    ) -> UserEntry {
         UserEntry {
             link: self.link(uuid, parent),
             message: Message { role: Role::User, content },
@@ -260,7 +268,7 @@ impl Session {
         }
     }
 
-    fn link(&self, uuid: EntryId, parent: Option<EntryId>) -> Link {
+    pub(crate) fn link(&self, uuid: EntryId, parent: Option<EntryId>) -> Link {
         let origin = &self.config.origin;
         Link {
             uuid,

@@ -16,6 +16,7 @@ use crate::hooks::HookOutcome;
 use crate::identity::IdSource;
 use crate::input::{Author, Input, PermissionAnswer, Prompt};
 use crate::ledger::Ledger;
+use crate::meter::{Guard, Meter};
 use crate::replay::Restored;
 use crate::round::{Ending, Round, Stage};
 use crate::tasks::Tasks;
@@ -39,8 +40,7 @@ pub struct Session {
     pub(crate) effects: Vec<Effect>,
     pub(crate) door: Door,
     pub(crate) last_result_failed: bool,
-    /// Tokens the newest request carried and the newest response added.
-    pub(crate) context_tokens: u64,
+    pub(crate) context: Fullness,
     counter: u64,
 }
 
@@ -54,6 +54,13 @@ pub(crate) struct Chain {
     pub(crate) response: String,
     /// Ids that hosts gave to prompts so far.
     pub(crate) prompts: HashSet<EntryId>,
+}
+
+/// How full the context is, and how that went so far.
+#[derive(Debug, Default)]
+pub(crate) struct Fullness {
+    pub(crate) meter: Meter,
+    pub(crate) guard: Guard,
 }
 
 /// What can be changed while a session runs.
@@ -109,7 +116,7 @@ impl Session {
             effects: Vec::new(),
             door: Door::Open,
             last_result_failed: false,
-            context_tokens: 0,
+            context: Fullness::default(),
             counter: 0,
             config,
         }
@@ -155,6 +162,7 @@ impl Session {
             Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
             Input::SystemChosen(system) => self.config.system = system,
             Input::HooksRegistered(events) => self.config.hooked = events,
+            Input::OutputChosen(output) => self.choose_output(*output),
             Input::InputClosed => self.close_input(),
             Input::ShutDown => self.shut_down(),
         }
@@ -198,12 +206,6 @@ impl Session {
     #[must_use]
     pub const fn config(&self) -> &SessionConfig {
         &self.config
-    }
-
-    /// Tokens in the context after the newest response; zero before the first.
-    #[must_use]
-    pub const fn context_tokens(&self) -> u64 {
-        self.context_tokens
     }
 
     /// Whether the newest round ended in an error.
@@ -344,10 +346,11 @@ impl Session {
             Stage::Submitting(run, _)
             | Stage::BatchHooks(run)
             | Stage::Stopping(run)
-            | Stage::Failing(run, _) => *run,
+            | Stage::Failing(run, _) => Some(*run),
+            Stage::Compacting(compaction) => compaction.hook_run(),
             _ => return,
         };
-        if stage_run != run {
+        if stage_run != Some(run) {
             return;
         }
         let stage = std::mem::replace(&mut round.stage, Stage::Between);
@@ -359,6 +362,7 @@ impl Session {
             Stage::BatchHooks(_) => self.batch_judged(outcome),
             Stage::Stopping(_) => self.stop_judged(outcome),
             Stage::Failing(_, ending) => self.conclude(*ending),
+            Stage::Compacting(compaction) => self.compaction_hooks_answered(compaction, outcome),
             _ => {}
         }
     }
@@ -405,6 +409,7 @@ impl Session {
                 self.keep_partial_text(&response);
                 self.settle_accounts(&response);
             }
+            Stage::Compacting(compaction) => self.interrupt_compaction(&compaction),
             Stage::Working | Stage::Between => {}
         }
         self.abandon_calls();
@@ -436,6 +441,12 @@ impl Session {
                 | Stage::BatchHooks(run)
                 | Stage::Stopping(run)
                 | Stage::Failing(run, _) => self.effects.push(Effect::CancelHooks { run }),
+                Stage::Compacting(compaction) => {
+                    self.cancel_compaction(&compaction);
+                    if let Some(response) = compaction.response() {
+                        self.enter_costs(&round.model, response);
+                    }
+                }
                 Stage::Working | Stage::Between => {}
             }
             for call in round.calls.iter() {

@@ -74,6 +74,9 @@ impl SessionTask {
     }
 
     async fn initialize(&mut self, id: RequestId, hello: InitializeRequest) {
+        if let Err(error) = self.choose_output(&hello).await {
+            return self.respond(id, Err((error.to_string(), Some("invalid_schema")))).await;
+        }
         self.choose_system(&hello).await;
         let registered = self.hooks.register(&hello.hooks.unwrap_or_default());
         for (key, text) in registered.complaints {

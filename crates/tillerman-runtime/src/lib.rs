@@ -22,8 +22,10 @@ mod redact;
 mod task_desk;
 
 mod context_usage;
+mod structured_output;
 
 pub use facts::RealDisk;
 pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
 pub use setup::{Ports, SessionSetup, SystemPrompt};
+pub use structured_output::{SchemaError, StructuredOutput};

@@ -111,6 +111,7 @@ pub(crate) struct Facing {
     pub(crate) secrets: Secrets,
     pub(crate) mcp_servers: Vec<serde_json::Value>,
     pub(crate) shutdown: tokio_util::sync::CancellationToken,
+    pub(crate) output_retries: u32,
 }
 
 impl SessionTask {
@@ -135,6 +136,7 @@ impl SessionTask {
                 secrets: setup.secrets,
                 mcp_servers: setup.mcp_servers,
                 shutdown: setup.shutdown,
+                output_retries: setup.output_retries,
             },
             pending: VecDeque::new(),
             copied: setup.copied,

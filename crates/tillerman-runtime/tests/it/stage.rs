@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tillerman_engine::{Echo, Limits, Origin, Restored, SessionConfig};
+use tillerman_engine::{CompactionConfig, Echo, Limits, Origin, Restored, SessionConfig};
 use tillerman_policy::{Policy, Rule};
 use tillerman_ports::{Clock, PermissionKeeper, Tool};
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
@@ -72,6 +72,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
         greeting: json!({"commands": [], "pid": 7}).as_object().unwrap().clone(),
         settings: json!({"sources": [], "errors": []}),
         mcp_servers: vec![json!({"name": "notes", "status": "failed"})],
+        output_retries: 5,
         shutdown: CancellationToken::new(),
     };
     Stage { setup, model, shelf, room: 64 }
@@ -128,6 +129,8 @@ fn config(prompt: &SystemPrompt) -> SessionConfig {
         init: Init { cwd: "/nowhere".to_owned(), ..Init::default() },
         hooked: Vec::new(),
         checkpoints: false,
+        compaction: CompactionConfig::automatic(),
+        structured_output: None,
     }
 }
 

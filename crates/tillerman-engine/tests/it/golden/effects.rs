@@ -134,8 +134,10 @@ fn entry_line(entry: &Entry) -> String {
     match entry {
         Entry::User(entry) => {
             let meta = if entry.is_meta == Some(true) { " meta" } else { "" };
-            format!("user {}{meta}", content(&entry.message.content))
+            let summary = if entry.is_compact_summary == Some(true) { " summary" } else { "" };
+            format!("user {}{meta}{summary}", content(&entry.message.content))
         }
+        Entry::System(entry) => entry.subtype.clone(),
         Entry::CostState(costs) => format!("cost-state{}", cost(costs)),
         Entry::LastPrompt { last_prompt, .. } => format!("last-prompt {}", quoted(last_prompt)),
         other => serde_json::to_string(other).unwrap(),

@@ -141,7 +141,12 @@ fn outcome(words: &mut Words) -> ToolOutcome {
                 Some(blocks) => serde_json::from_value(blocks).expect("content blocks"),
                 None => Content::Text(words.text()),
             };
-            Ok(ToolOutput::new(content, None))
+            let times = words.option("times").map_or(1, |times| times.parse().expect("a count"));
+            let content = match content {
+                Content::Text(text) => Content::Text(text.repeat(times)),
+                blocks @ Content::Blocks(_) => blocks,
+            };
+            Ok(ToolOutput::new(content, words.maybe_json()))
         }
         "err" => Err(ToolFailure::new(words.text())),
         other => words.misread(other),

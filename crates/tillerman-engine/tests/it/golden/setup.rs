@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use tillerman_engine::{Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{
+    CompactionConfig, CompactionMode, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig,
+};
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
@@ -37,6 +39,8 @@ pub(super) fn usual() -> SessionConfig {
         init: Init::default(),
         hooked: Vec::new(),
         checkpoints: false,
+        compaction: CompactionConfig::automatic(),
+        structured_output: None,
     }
 }
 
@@ -52,6 +56,20 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
         "fallback" => config.fallback_models = words.rest(),
         "approver" => config.has_approver = true,
         "checkpoints" => config.checkpoints = true,
+        "window" => config.compaction.window = Some(words.number()),
+        "compaction" => {
+            config.compaction.mode = match words.word().as_str() {
+                "on-request" => CompactionMode::OnRequest,
+                "off" => CompactionMode::Off,
+                other => words.misread(other),
+            }
+        }
+        "structured" => {
+            let tool = tool("StructuredOutput:ro");
+            config.tools = config.tools.iter().cloned().chain([tool.clone()]).collect();
+            let max_retries = words.number();
+            config.structured_output = Some(StructuredOutputConfig { tool, max_retries });
+        }
         "hooks" => config.hooked = hook_events(&mut words),
         "echo" => {
             config.echo = Echo {

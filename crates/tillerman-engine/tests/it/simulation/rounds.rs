@@ -45,7 +45,7 @@ pub(super) struct Rounds {
     state: Option<SessionState>,
     lifecycle: HashMap<EntryId, String>,
     answered: HashSet<EntryId>,
-    /// How often rounds ended in which way.
+    /// How often rounds ended in which way, and how often room was made.
     pub(super) endings: BTreeMap<String, u64>,
 }
 
@@ -76,9 +76,7 @@ impl Rounds {
                 _ => self.check_begun(effect),
             },
             Effect::CallModel { .. } => {
-                let kept = self.blocked || self.taken.is_empty();
-                ensure(kept, "prompts-are-not-lost", || format!("{:?}", self.taken))?;
-                self.taken.clear();
+                self.go_on()?;
                 self.joined = 0;
                 self.check_begun(effect)
             }
@@ -92,6 +90,14 @@ impl Rounds {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The round goes on, so it has taken up what it took, or hooks did not want it to.
+    fn go_on(&mut self) -> Checked {
+        let kept = self.blocked || self.taken.is_empty();
+        ensure(kept, "prompts-are-not-lost", || format!("{:?}", self.taken))?;
+        self.taken.clear();
+        Ok(())
     }
 
     fn check_begun(&self, effect: &Effect) -> Checked {
@@ -145,6 +151,11 @@ impl Rounds {
         match frame {
             Frame::System(frame) => match &frame.detail {
                 SystemDetail::Init(_) => self.begin(),
+                SystemDetail::Status { status: Some(status), .. } if status == "compacting" => {
+                    self.go_on()
+                }
+                SystemDetail::CompactBoundary { .. } => self.note("(compacted)"),
+                SystemDetail::MicrocompactBoundary { .. } => self.note("(outputs cleared)"),
                 SystemDetail::SessionStateChanged { state, .. } => {
                     self.state = Some(*state);
                     Ok(())
@@ -197,7 +208,11 @@ impl Rounds {
         }
         self.taken.clear();
         (self.phase, self.fresh, self.joined) = (Phase::Idle, 0, 0);
-        *self.endings.entry(reason.to_owned()).or_default() += 1;
+        self.note(reason)
+    }
+
+    fn note(&mut self, what: &str) -> Checked {
+        *self.endings.entry(what.to_owned()).or_default() += 1;
         Ok(())
     }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use tillerman_engine::{Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{
+    CompactionConfig, CompactionMode, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig,
+};
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
@@ -14,7 +16,7 @@ use tillerman_protocol::tool::{Access, ToolSpec};
 
 use super::dice::Dice;
 
-const EVENTS: [HookEvent; 8] = [
+const EVENTS: [HookEvent; 11] = [
     HookEvent::PreToolUse,
     HookEvent::PostToolUse,
     HookEvent::PostToolUseFailure,
@@ -23,6 +25,9 @@ const EVENTS: [HookEvent; 8] = [
     HookEvent::Stop,
     HookEvent::StopFailure,
     HookEvent::PermissionRequest,
+    HookEvent::PreCompact,
+    HookEvent::PostCompact,
+    HookEvent::SessionStart,
 ];
 
 /// What stays the same for all sessions, so that it is built once.
@@ -58,6 +63,12 @@ impl Stage {
         Self { catalog, tools }
     }
 
+    /// One of the tools delivers the output.
+    fn structured_output(&self, dice: &mut Dice) -> StructuredOutputConfig {
+        let max_retries = u32::try_from(dice.below(4)).unwrap_or(0);
+        StructuredOutputConfig { tool: self.tools[1].clone(), max_retries }
+    }
+
     /// A random configuration.
     pub(super) fn config(&self, dice: &mut Dice) -> SessionConfig {
         let all = ["sim-second".to_owned(), "free".to_owned()];
@@ -85,7 +96,25 @@ impl Stage {
             init: Init::default(),
             hooked: hooked(dice),
             checkpoints: dice.chance(30),
+            compaction: compaction(dice),
+            structured_output: dice.chance(15).then(|| self.structured_output(dice)),
         }
+    }
+}
+
+fn compaction(dice: &mut Dice) -> CompactionConfig {
+    let mode = match dice.below(10) {
+        0 => CompactionMode::Off,
+        1 => CompactionMode::OnRequest,
+        _ => CompactionMode::Automatic,
+    };
+    CompactionConfig {
+        mode,
+        // The simulated provider counts anything up to 75,000 tokens.
+        window: dice.pick(&[None, Some(5_000), Some(8_000), Some(60_000), Some(80_000)]),
+        percent: dice.pick(&[None, None, Some(40)]),
+        unknown_window: None,
+        newest_outputs: dice.index(6),
     }
 }
 
