@@ -49,8 +49,7 @@ impl CompactionConfig {
     /// Tokens that fit into a request to this model.
     #[must_use]
     pub fn window_of(&self, catalog: &Catalog, model: &str) -> u64 {
-        let known = catalog.profile(model).map(|profile| profile.context_window);
-        known.or(self.unknown_window).unwrap_or(USUAL_WINDOW).max(1)
+        catalog.window(model).or(self.unknown_window).unwrap_or(USUAL_WINDOW).max(1)
     }
 
     /// Tokens from which on the conversation is compacted before the next request.
