@@ -1,9 +1,7 @@
 //! What the context window is filled with.
 
-use tillerman_protocol::content::Block;
 use tillerman_protocol::tool::ToolSpec;
 
-use crate::conversation::blocks;
 use crate::meter;
 use crate::session::Session;
 use crate::window::CompactionMode;
@@ -59,20 +57,7 @@ impl ContextUsage {
     }
 }
 
-/// How texts begin that remind the model of what it was told before.
-const REMINDER: &str = "<system-reminder>";
-
 impl Session {
-    /// Memory comes as reminders in front of the first prompt.
-    fn memory_tokens(&self) -> u64 {
-        let first = self.conversation.messages().first();
-        let blocks = first.map_or(&[][..], |message| blocks(message));
-        let is_reminder =
-            |block: &&Block| block.as_text().is_some_and(|text| text.starts_with(REMINDER));
-        let reminders: Vec<Block> = blocks.iter().take_while(is_reminder).cloned().collect();
-        meter::of_blocks(&reminders)
-    }
-
     /// What the context window is filled with.
     #[must_use]
     pub fn context_usage(&self) -> ContextUsage {
@@ -81,7 +66,7 @@ impl Session {
         let mcp_tools = meter::of_tools(config.tools.iter().filter(is_foreign));
         let tools = meter::of_tools(config.tools.iter().filter(|tool| !is_foreign(tool)));
         let system = self.system_tokens();
-        let memory = self.memory_tokens();
+        let memory = meter::of_blocks(self.conversation.reminders());
         let total = self.reading().max(system + tools + mcp_tools + memory);
         let window = config.compaction.window_of(&config.catalog, self.model());
         let automatic = config.compaction.mode == CompactionMode::Automatic;

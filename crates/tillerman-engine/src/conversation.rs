@@ -13,6 +13,8 @@ use crate::meter;
 /// What stands where an old output was.
 pub(crate) const CLEARED: &str =
     "[This output was cleared to make room. Run the tool again if you need it.]";
+/// How texts begin that remind the model of what holds beside the conversation.
+const REMINDER: &str = "<system-reminder>";
 /// Clearing less than this is not worth it.
 const WORTH_CLEARING: u64 = 100;
 
@@ -139,6 +141,15 @@ impl Conversation {
         self.messages.iter().any(|message| message.role == Role::Assistant)
     }
 
+    /// What the model was reminded of before the first prompt, such as memory.
+    pub(crate) fn reminders(&self) -> &[Block] {
+        let first = self.messages.first().map_or(&[][..], |message| blocks(message));
+        let is_reminder =
+            |block: &Block| block.as_text().is_some_and(|text| text.starts_with(REMINDER));
+        let count = first.iter().take_while(|block| is_reminder(block)).count();
+        &first[..count]
+    }
+
     /// What would be carried over a compaction now.
     pub(crate) fn keepsakes(&self) -> Keepsakes {
         self.kept.collect(&self.messages)
@@ -153,13 +164,14 @@ impl Conversation {
         self.say(blocks);
     }
 
-    /// The messages without what the newest compaction left.
+    /// The messages without what the newest compaction left, and without reminders.
     pub(crate) fn since_compaction(&self) -> Vec<Arc<Message>> {
         let mut messages = self.messages.clone();
-        if let Some(first) = messages.first_mut().filter(|_| self.left > 0)
+        let known = self.left.max(self.reminders().len());
+        if let Some(first) = messages.first_mut().filter(|_| known > 0)
             && let Content::Blocks(blocks) = &mut Arc::make_mut(first).content
         {
-            blocks.drain(..self.left.min(blocks.len()));
+            blocks.drain(..known.min(blocks.len()));
         }
         messages.retain(|message| !blocks(message).is_empty());
         messages

@@ -89,7 +89,9 @@ pub(crate) fn beginning(material: &Material<'_>) -> Vec<Block> {
     if !told.is_empty() {
         texts.push(format!("What was said and done last, shortened:\n{told}"));
     }
-    let mut blocks: Vec<Block> = texts.into_iter().map(Block::text).collect();
+    // Memory holds whatever was said, and stands where it stood.
+    let mut blocks = material.conversation.reminders().to_vec();
+    blocks.extend(texts.into_iter().map(Block::text));
     blocks.extend(request(material.asked, material.threshold / 4));
     blocks
 }

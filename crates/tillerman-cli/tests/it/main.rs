@@ -13,6 +13,8 @@ mod harness;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod long_runs;
+#[cfg(test)]
 mod model_faults;
 #[cfg(test)]
 mod persistence;
@@ -26,5 +28,7 @@ mod secrets;
 mod sessions;
 #[cfg(test)]
 mod signals;
+#[cfg(test)]
+mod structured_output;
 #[cfg(test)]
 mod tool_output;

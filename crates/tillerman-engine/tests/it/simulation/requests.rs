@@ -8,8 +8,9 @@ use tillerman_engine::{Effect, Input, Limits};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::content::{Block, Content, Message, Role};
 use tillerman_protocol::frame::{Frame, SystemDetail};
-use tillerman_protocol::model::{ModelEvent, ModelRequest};
+use tillerman_protocol::model::{ModelEvent, ModelRequest, SystemBlock};
 use tillerman_protocol::stream::StreamEvent;
+use tillerman_protocol::tool::ToolSpec;
 use tillerman_protocol::transcript::Entry;
 
 use super::fault::{Checked, Fault, ensure};
@@ -34,6 +35,8 @@ pub(super) struct Requests {
     turns: u32,
     repetitions: usize,
     compacting: Option<Compacting>,
+    /// What stands before the messages of every request.
+    head: Option<(Vec<SystemBlock>, Arc<[ToolSpec]>)>,
 }
 
 /// A compaction under way, seen from outside.
@@ -81,6 +84,9 @@ impl Requests {
                 }
             }
             Effect::CallModel { request, .. } => {
+                let head = (request.system.clone(), Arc::clone(&request.tools));
+                let before = self.head.get_or_insert_with(|| head.clone());
+                ensure(*before == head, "prefix-is-kept", || "system or tools".to_owned())?;
                 let messages = &request.messages;
                 let same = *messages == self.last;
                 let again = self.compacting.take() == Some(Compacting::AfterOverflow);

@@ -194,7 +194,12 @@ impl Rounds {
             format!("a result ({}) outside a round", result.terminal_reason)
         })?;
         let reason = result.terminal_reason.as_str();
-        let may_drop = matches!(reason, "blocked" | "hook_stopped" | "aborted_streaming");
+        let may_drop = match reason {
+            "blocked" | "hook_stopped" | "aborted_streaming" => true,
+            // Hooks kept them out of the round, which then found no room to go on.
+            "rapid_refill_breaker" => self.blocked,
+            _ => false,
+        };
         ensure(self.taken.is_empty() || may_drop, "prompts-are-not-lost", || {
             format!("{:?} when the round ended as {reason}", self.taken)
         })?;
