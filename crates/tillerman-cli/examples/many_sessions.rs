@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use tillerman_engine::{Books, Echo, Limits, Origin, Restored, SessionConfig};
+use tillerman_engine::{Books, CompactionConfig, Echo, Limits, Origin, Restored, SessionConfig};
 use tillerman_models::anthropic::{
     Anthropic, AnthropicConfig, CachePolicy, Credential, USER_AGENT,
 };
@@ -166,6 +166,8 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
             checkpoints: false,
             agent: None,
             books: Books::Own,
+            compaction: CompactionConfig::automatic(),
+            structured_output: None,
         },
         restored: Restored::default(),
         copied: Vec::new(),
@@ -188,6 +190,7 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
         shutdown: CancellationToken::new(),
         agents: None,
         hooks: HookSetup::default(),
+        output_retries: 5,
     })
 }
 

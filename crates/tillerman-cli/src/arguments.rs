@@ -105,7 +105,7 @@ pub(crate) struct FormatArguments {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) debug: Option<String>,
     /// A JSON schema the answer must match
-    #[arg(long, hide = true)]
+    #[arg(long, value_name = "JSON")]
     pub(crate) json_schema: Option<String>,
 }
 
@@ -203,6 +203,9 @@ pub(crate) struct ModelArguments {
     /// How thoughts are shown
     #[arg(long, hide = true)]
     pub(crate) thinking_display: Option<String>,
+    /// Tokens that count as the whole context window when it is compacted
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) autocompact: Option<u64>,
     /// Beta features of the provider
     #[arg(long, value_delimiter = ',')]
     pub(crate) betas: Vec<String>,

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{Arguments, OutputFormat};
 use crate::clock::SystemClock;
+use crate::compaction_setup::{add_structured_output, output_retries, window_of_settings};
 use crate::credentials::Credentials;
 use crate::engine_setup::{Workplace, engine_config};
 use crate::environment::Environment;
@@ -69,6 +70,7 @@ pub(crate) async fn assemble(
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
     }
+    let structured_output = add_structured_output(&mut tools, arguments, environment)?;
     let checkpoints = rewind::checkpoints(arguments, environment, &opened.id);
     let workplace = Workplace {
         cwd: &cwd,
@@ -78,6 +80,8 @@ pub(crate) async fn assemble(
         has_checkpoints: checkpoints.is_some(),
         key_source: credentials.source,
         model: &model_name,
+        compact_window: window_of_settings(&layers),
+        structured_output,
     };
     let mut engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
     settings::choose(&layers, &mut engine)?;
@@ -113,6 +117,7 @@ pub(crate) async fn assemble(
         mirror: arguments.format.copies.session_mirror,
         settings: Box::new(SettingsDesk::new(layers, places)),
         mcp: Some(Arc::new(servers)),
+        output_retries: output_retries(environment),
         shutdown,
         agents,
     })
@@ -243,5 +248,6 @@ fn model_name(
 ) -> String {
     let named = arguments.model.model.clone().or_else(|| environment.get("ANTHROPIC_MODEL"));
     let named = named.or_else(|| layers.strongest(|settings| settings.model.clone()));
+    let named = named.or_else(|| environment.get("ANTHROPIC_DEFAULT_MODEL"));
     catalog.resolve(named.as_deref().unwrap_or(DEFAULT_MODEL)).to_owned()
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Map;
-use tillerman_engine::{Books, COMMANDS, Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{
+    Books, COMMANDS, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig,
+};
 use tillerman_ports::Tool;
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::frame::Init;
@@ -14,6 +16,7 @@ use tillerman_protocol::tool::ToolSpec;
 use tillerman_runtime::SystemPrompt;
 
 use crate::arguments::Arguments;
+use crate::compaction_setup::compaction;
 use crate::environment::Environment;
 use crate::opening::Opened;
 use crate::{PROTOCOL_LEVEL, git, seed};
@@ -32,6 +35,8 @@ pub(crate) struct Workplace<'a> {
     pub(crate) has_checkpoints: bool,
     pub(crate) key_source: &'a str,
     pub(crate) model: &'a str,
+    pub(crate) compact_window: Option<u64>,
+    pub(crate) structured_output: Option<StructuredOutputConfig>,
 }
 
 /// Everything the engine is started with.
@@ -95,6 +100,8 @@ pub(crate) fn engine_config(
         checkpoints: workplace.has_checkpoints,
         agent: None,
         books: Books::Own,
+        compaction: compaction(arguments, environment, workplace.compact_window),
+        structured_output: workplace.structured_output.clone(),
     }
 }
 
@@ -115,6 +122,9 @@ fn thinking(arguments: &Arguments, environment: &Environment) -> Thinking {
     let flags = &arguments.model;
     let budget =
         |tokens: u32| if tokens == 0 { Thinking::Disabled } else { Thinking::Budget(tokens) };
+    if environment.is_on("CLAUDE_CODE_DISABLE_THINKING") {
+        return Thinking::Disabled;
+    }
     match (flags.thinking.as_deref(), flags.max_thinking_tokens) {
         (Some("disabled"), _) => Thinking::Disabled,
         (Some(_), None) => Thinking::Adaptive,

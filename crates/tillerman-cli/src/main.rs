@@ -5,6 +5,7 @@ mod environment;
 
 mod agents;
 mod assemble;
+mod compaction_setup;
 mod confine;
 mod engine_setup;
 mod greeting;
@@ -152,11 +153,6 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
     if format.input_format == InputFormat::StreamJson && !streams {
         return Err(StartFailure::usage(
             "--input-format stream-json needs --output-format stream-json",
-        ));
-    }
-    if format.json_schema.is_some() {
-        return Err(StartFailure::usage(
-            "--json-schema is not available in this version of Tillerman",
         ));
     }
     if let Some(tool) =

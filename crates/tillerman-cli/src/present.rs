@@ -123,9 +123,11 @@ impl TextView {
     fn show_result(&self, result: &ResultFrame) -> std::io::Result<()> {
         let mut out = std::io::stdout().lock();
         let errors = result.errors.as_ref().map(|errors| errors.join("\n"));
-        let text = result.result.clone().or(errors).unwrap_or_default();
-        // On a terminal a good answer has been shown already.
-        if (!self.live || result.is_error || result.num_turns == 0) && !text.is_empty() {
+        let output = result.structured_output.as_ref().map(Value::to_string);
+        // On a terminal a good answer has been shown already, but an output in a given form not.
+        let is_new = !self.live || result.is_error || result.num_turns == 0 || output.is_some();
+        let text = output.or(result.result.clone()).or(errors).unwrap_or_default();
+        if is_new && !text.is_empty() {
             writeln!(out, "{text}")?;
         }
         out.flush()

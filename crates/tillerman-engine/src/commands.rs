@@ -7,8 +7,9 @@ use crate::round::{Ending, Round};
 use crate::session::Session;
 
 /// The commands with a line about each, as `/help` and `initialize` list them.
-pub const COMMANDS: [(&str, &str); 4] = [
+pub const COMMANDS: [(&str, &str); 5] = [
     ("help", "List the commands that work here"),
+    ("compact", "Replace the conversation by a summary: /compact WHAT TO KEEP"),
     ("cost", "Show what this session has cost so far"),
     ("context", "Show how full the context window is"),
     ("model", "Show the model, or switch to another: /model NAME"),
@@ -41,6 +42,10 @@ impl Session {
         if let Some(uuid) = prompt.uuid {
             self.emit_lifecycle(uuid, "started");
         }
+        if command.name == "compact" {
+            self.emit_init();
+            return self.compact_by_command(&command.argument);
+        }
         let answer = match command.name {
             "cost" => self.describe_cost(),
             "context" => self.describe_context(),
@@ -67,9 +72,10 @@ impl Session {
     }
 
     fn describe_context(&self) -> String {
-        let window = self.config.catalog.profile(&self.choices.model).map(|p| p.context_window);
-        let window = window.map_or_else(|| "unknown".to_owned(), |tokens| tokens.to_string());
-        format!("Context: {} of {window} tokens", self.context_tokens)
+        let usage = self.context_usage();
+        let mut lines = vec![format!("Context: {} of {} tokens", usage.total, usage.window)];
+        lines.extend(usage.parts().map(|(name, tokens)| format!("{name}: {tokens}")));
+        lines.join("\n")
     }
 
     fn describe_model(&mut self, name: &str) -> String {

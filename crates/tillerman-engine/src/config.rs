@@ -11,6 +11,9 @@ use tillerman_protocol::model::{SystemBlock, Thinking};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::ToolSpec;
 
+use crate::structured::StructuredOutputConfig;
+use crate::window::CompactionConfig;
+
 /// Everything a session is started with.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
@@ -56,6 +59,10 @@ pub struct SessionConfig {
     pub agent: Option<AgentIdentity>,
     /// Whose books responses are entered in.
     pub books: Books,
+    /// When the conversation is compacted.
+    pub compaction: CompactionConfig,
+    /// The form in which rounds end; its tool is offered beside the others.
+    pub structured_output: Option<StructuredOutputConfig>,
 }
 
 /// Which agent of a session this is.
@@ -84,14 +91,18 @@ const SERVER_COMMAND: &str = "mcp__";
 
 impl SessionConfig {
     /// Offers other tools from the next request on.
-    pub fn offer(&mut self, tools: Arc<[ToolSpec]>) {
+    pub fn offer(&mut self, tools: &[ToolSpec]) {
         let shown = |spec: &ToolSpec| match spec.name.as_str() {
             // Hosts know the tool that starts agents under its former name.
             "Agent" => "Task".to_owned(),
             name => name.to_owned(),
         };
+        // The tool in which rounds end is always there.
+        let delivery = self.structured_output.as_ref().map(|output| &output.tool);
+        let delivery = delivery.filter(|tool| tools.iter().all(|other| other.name != tool.name));
+        let tools: Vec<ToolSpec> = tools.iter().chain(delivery).cloned().collect();
         self.init.tools = tools.iter().map(shown).collect();
-        self.tools = tools;
+        self.tools = tools.into();
     }
 
     /// Shows other MCP servers, and their commands in place of those they had.

@@ -1,4 +1,5 @@
-//! The conversation as a model sees it: roles alternate, every call is answered, nothing is rewritten.
+//! The conversation as a model sees it: roles alternate, every call is answered, and nothing is
+//! rewritten but by compaction.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +7,18 @@ use std::sync::Arc;
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::content::{Block, Content, Message, Role, ToolResult};
 
-/// Messages in order. It only grows, so consecutive requests share a prefix.
+use crate::keepsakes::Keepsakes;
+use crate::meter;
+
+/// What stands where an old output was.
+pub(crate) const CLEARED: &str =
+    "[This output was cleared to make room. Run the tool again if you need it.]";
+/// How texts begin that remind the model of what holds beside the conversation.
+const REMINDER: &str = "<system-reminder>";
+/// Clearing less than this is not worth it.
+const WORTH_CLEARING: u64 = 100;
+
+/// Messages in order. Between compactions it only grows, so consecutive requests share a prefix.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
     messages: Vec<Arc<Message>>,
@@ -14,6 +26,10 @@ pub struct Conversation {
     /// goes on after a pause begins behind what was said before it.
     open_from: Option<usize>,
     calls: HashSet<ToolUseId>,
+    /// What earlier compactions carried over.
+    kept: Keepsakes,
+    /// How many of the first blocks a compaction left.
+    left: usize,
 }
 
 impl Conversation {
@@ -120,9 +136,76 @@ impl Conversation {
         self.messages.last().is_some_and(|message| message.role == Role::User)
     }
 
-    /// Forgets everything, as after a compaction boundary.
-    pub fn clear(&mut self) {
-        *self = Self::default();
+    /// Whether the model has said anything.
+    pub(crate) fn has_answers(&self) -> bool {
+        self.messages.iter().any(|message| message.role == Role::Assistant)
+    }
+
+    /// What the model was reminded of before the first prompt, such as memory.
+    pub(crate) fn reminders(&self) -> &[Block] {
+        let first = self.messages.first().map_or(&[][..], |message| blocks(message));
+        let is_reminder =
+            |block: &Block| block.as_text().is_some_and(|text| text.starts_with(REMINDER));
+        let count = first.iter().take_while(|block| is_reminder(block)).count();
+        &first[..count]
+    }
+
+    /// What would be carried over a compaction now.
+    pub(crate) fn keepsakes(&self) -> Keepsakes {
+        self.kept.collect(&self.messages)
+    }
+
+    /// Begins anew with what a compaction left. Ids of calls stay taken, since the transcript
+    /// still knows them.
+    pub(crate) fn begin_anew(&mut self, blocks: Vec<Block>, kept: Keepsakes) {
+        self.messages.clear();
+        self.open_from = None;
+        (self.kept, self.left) = (kept, blocks.len());
+        self.say(blocks);
+    }
+
+    /// The messages without what the newest compaction left, and without reminders.
+    pub(crate) fn since_compaction(&self) -> Vec<Arc<Message>> {
+        let mut messages = self.messages.clone();
+        let known = self.left.max(self.reminders().len());
+        if let Some(first) = messages.first_mut().filter(|_| known > 0)
+            && let Content::Blocks(blocks) = &mut Arc::make_mut(first).content
+        {
+            blocks.drain(..known.min(blocks.len()));
+        }
+        messages.retain(|message| !blocks(message).is_empty());
+        messages
+    }
+
+    /// The calls whose outputs are worth clearing, all but the newest, with the tokens it saves.
+    pub(crate) fn clearable(&self, keep_newest: usize) -> Vec<(ToolUseId, u64)> {
+        let all = self.messages.iter().flat_map(|message| blocks(message));
+        let outputs: Vec<&ToolResult> = all.filter_map(output).collect();
+        let old = outputs.len().saturating_sub(keep_newest);
+        let saved = |result: &&ToolResult| {
+            let tokens = meter::of_content(&result.content);
+            let saved = tokens.saturating_sub(meter::tokens(CLEARED.len()));
+            (saved >= WORTH_CLEARING).then(|| (result.tool_use_id.clone(), saved))
+        };
+        outputs[..old].iter().filter_map(saved).collect()
+    }
+
+    /// Clears the outputs of these calls.
+    pub(crate) fn clear_outputs(&mut self, calls: &HashSet<ToolUseId>) {
+        let holds = |message: &Message| {
+            let mut results = blocks(message).iter().filter_map(output);
+            results.any(|result| calls.contains(&result.tool_use_id))
+        };
+        for message in self.messages.iter_mut().filter(|message| holds(message)) {
+            let Content::Blocks(blocks) = &mut Arc::make_mut(message).content else { continue };
+            for block in blocks {
+                if let Block::ToolResult(result) = block
+                    && calls.contains(&result.tool_use_id)
+                {
+                    result.content = Content::Text(CLEARED.to_owned());
+                }
+            }
+        }
     }
 
     fn can_be_sent(block: &Block) -> bool {
@@ -157,7 +240,15 @@ impl Conversation {
     }
 }
 
-fn blocks(message: &Message) -> &[Block] {
+const fn output(block: &Block) -> Option<&ToolResult> {
+    match block {
+        Block::ToolResult(result) => Some(result),
+        _ => None,
+    }
+}
+
+/// The blocks of a message.
+pub(crate) fn blocks(message: &Message) -> &[Block] {
     match &message.content {
         Content::Blocks(blocks) => blocks,
         Content::Text(_) => &[],

@@ -20,10 +20,22 @@ use crate::round::{Ending, Stage};
 use crate::session::Session;
 
 const MOST_RECOVERIES: u32 = 3;
+/// However full the window seems, an answer gets this much.
+const LEAST_OUTPUT_ROOM: u64 = 4_096;
 const GO_ON_AFTER_LIMIT: &str = "Your answer reached the output limit and was cut off. Go on exactly \
      where it stopped, without repeating anything, and do the rest of the work in smaller pieces.";
 const GO_ON_AFTER_CUT: &str = "The connection broke while you were answering. Go on exactly where \
      your answer stopped, without repeating anything.";
+
+/// Whether a failed request is made again.
+pub(crate) enum Repetition {
+    /// Once this timer fires.
+    After(TimerId),
+    /// At once, by another model.
+    WithAnotherModel,
+    /// No.
+    None,
+}
 
 impl Session {
     /// Begins a turn, unless a limit forbids it.
@@ -54,13 +66,18 @@ impl Session {
         self.is_budget_spent().then_some(Ending::MaxBudget)
     }
 
-    fn is_budget_spent(&self) -> bool {
+    pub(crate) fn is_budget_spent(&self) -> bool {
         let spent = self.ledger.total_usd();
         self.config.limits.max_budget_usd.is_some_and(|most| spent >= most)
     }
 
-    /// Asks the model, once the money for it is set aside where several share a budget.
+    /// Makes the request that is due, once there is room for it.
     fn call_model(&mut self) {
+        if self.is_full() { self.make_room() } else { self.reserve_request() }
+    }
+
+    /// Asks the model, once the money for it is set aside where several share a budget.
+    pub(crate) fn reserve_request(&mut self) {
         let response = ResponseId(self.next());
         match self.config.books {
             Books::Own => self.send_request(response),
@@ -86,16 +103,19 @@ impl Session {
 
     fn send_request(&mut self, id: ResponseId) {
         if self.config.echo.partial_messages {
-            let status = Some("requesting".to_owned());
-            self.emit_system(SystemDetail::Status { status, permission_mode: None });
+            self.emit_system(SystemDetail::status("requesting"));
         }
-        let Some(round) = self.round.as_mut() else { return };
-        round.stage = Stage::Responding(Box::new(Response::new(id, self.now)));
-        let model = round.model.clone();
-        let max_tokens = self.most_output(&model);
+        let request = self.model_request();
+        self.set_stage(Stage::Responding(Box::new(Response::new(id, self.now))));
+        self.effects.push(Effect::CallModel { response: id, request: Box::new(request) });
+    }
+
+    /// What the model would be asked now.
+    pub(crate) fn model_request(&self) -> ModelRequest {
+        let model = self.round.as_ref().map_or(&self.choices.model, |round| &round.model).clone();
         let config = &self.config;
-        let request = ModelRequest {
-            max_tokens,
+        ModelRequest {
+            max_tokens: self.output_room(&model),
             model,
             system: config.system.clone(),
             messages: self.conversation.messages().to_vec(),
@@ -105,8 +125,16 @@ impl Session {
             betas: config.betas.clone(),
             session: config.session_id.to_string(),
             extra_body: config.extra_body.clone(),
-        };
-        self.effects.push(Effect::CallModel { response: id, request: Box::new(request) });
+        }
+    }
+
+    /// Tokens a response may have: no more than fit behind the request.
+    fn output_room(&self, model: &str) -> u64 {
+        let config = &self.config;
+        let most = self.most_output(model);
+        let window = config.compaction.window_of(&config.catalog, model);
+        let left = window.saturating_sub(self.reading());
+        most.min(left.max(LEAST_OUTPUT_ROOM))
     }
 
     pub(crate) fn model_reported(&mut self, id: ResponseId, event: ModelEvent) {
@@ -115,6 +143,9 @@ impl Session {
         let Some(round) = self.round.as_mut() else { return };
         let mut response = match std::mem::replace(&mut round.stage, Stage::Between) {
             Stage::Responding(response) if response.id == id => response,
+            Stage::Compacting(compaction) if compaction.awaits(id) => {
+                return self.summary_reported(compaction, event);
+            }
             other => {
                 round.stage = other;
                 return;
@@ -215,6 +246,7 @@ impl Session {
 
     fn response_ended(&mut self, response: &Response) {
         self.settle_accounts(response);
+        self.context.guard.responded();
         let answered = self.conversation.is_answering();
         self.conversation.seal();
         let Some(round) = self.round.as_mut() else { return };
@@ -242,11 +274,19 @@ impl Session {
                 round.empty_responses += 1;
                 self.request();
             }
-            _ => self.try_to_stop(),
+            _ => self.conclude_answer(),
         }
     }
 
-    fn try_to_stop(&mut self) {
+    fn conclude_answer(&mut self) {
+        if self.wants_structured_output() {
+            self.ask_for_structured_output();
+        } else {
+            self.try_to_stop();
+        }
+    }
+
+    pub(crate) fn try_to_stop(&mut self) {
         let agent = self.config.agent.as_ref();
         let event = agent.map_or(HookEvent::Stop, |_| HookEvent::SubagentStop);
         if !self.is_hooked(event) {
@@ -316,10 +356,25 @@ impl Session {
             self.keep_partial_text(response);
             return self.finish(Ending::MaxBudget);
         }
+        if self.shrink_after_overflow(&failure) {
+            return;
+        }
+        match self.repetition(&failure) {
+            Repetition::After(timer) => self.set_stage(Stage::BackingOff(timer)),
+            Repetition::WithAnotherModel => self.call_model(),
+            Repetition::None => {
+                self.keep_partial_text(response);
+                self.finish(Ending::ApiError(Box::new(failure)));
+            }
+        }
+    }
+
+    /// Decides whether a failed request is made again, and tells the host.
+    pub(crate) fn repetition(&mut self, failure: &ModelFailure) -> Repetition {
         let most = self.config.limits.max_retries;
-        let Some(round) = self.round.as_mut() else { return };
+        let Some(round) = self.round.as_mut() else { return Repetition::None };
         if round.retries < most
-            && let Some(after_ms) = retry::delay(&failure, round.retries + 1, &mut self.ids)
+            && let Some(after_ms) = retry::delay(failure, round.retries + 1, &mut self.ids)
         {
             round.retries += 1;
             self.conversation.seal();
@@ -332,9 +387,8 @@ impl Session {
             };
             self.emit_system(SystemDetail::ApiRetry(retry));
             let timer = TimerId(self.next());
-            self.set_stage(Stage::BackingOff(timer));
             self.effects.push(Effect::StartTimer { timer, after_ms });
-            return;
+            return Repetition::After(timer);
         }
         let fallback = self.config.fallback_models.get(round.fallbacks_used).cloned();
         if let Some(model) = fallback
@@ -346,19 +400,19 @@ impl Session {
             round.model = model;
             self.conversation.seal();
             self.emit_notification("fallback_model", &text);
-            return self.call_model();
+            return Repetition::WithAnotherModel;
         }
-        self.keep_partial_text(response);
-        self.finish(Ending::ApiError(Box::new(failure)));
+        Repetition::None
     }
 
     pub(crate) fn timer_fired(&mut self, timer: TimerId) {
-        let waits = self
-            .round
-            .as_ref()
-            .is_some_and(|round| matches!(round.stage, Stage::BackingOff(held) if held == timer));
-        if waits {
-            self.call_model();
+        let Some(round) = self.round.as_mut() else { return };
+        match std::mem::replace(&mut round.stage, Stage::Between) {
+            Stage::BackingOff(held) if held == timer => self.call_model(),
+            Stage::Compacting(compaction) if compaction.pauses(timer) => {
+                self.ask_for_summary(compaction);
+            }
+            other => round.stage = other,
         }
     }
 
@@ -372,12 +426,19 @@ impl Session {
     }
 
     pub(crate) fn settle_accounts(&mut self, response: &Response) {
+        if response.head.is_some() {
+            let counted = response.usage.input_total() + response.usage.output_tokens;
+            let messages = self.message_tokens();
+            self.context.meter.count(counted, messages);
+        }
+        self.settle_side_accounts(response);
+    }
+
+    /// Enters what a response cost that is no part of the conversation.
+    pub(crate) fn settle_side_accounts(&mut self, response: &Response) {
         let Some(round) = self.round.as_mut() else { return };
         round.usage.add(&response.usage);
         let model = round.model.clone();
-        if response.head.is_some() {
-            self.context_tokens = response.usage.input_total() + response.usage.output_tokens;
-        }
         self.enter_costs(&model, response);
     }
 

@@ -5,8 +5,6 @@ use tillerman_protocol::stream::Usage;
 use crate::session::Session;
 
 const DEFAULT_MAX_TOKENS: u64 = 32_000;
-/// Fewer bytes than a token usually takes, so that estimates err on the dear side.
-const BYTES_PER_TOKEN: usize = 3;
 
 impl Session {
     /// Tokens that a response of this model may generate.
@@ -21,7 +19,8 @@ impl Session {
         let Some(model) = self.round.as_ref().map(|round| round.model.as_str()) else { return 0.0 };
         let mut dearest: f64 = 0.0;
         let output_tokens = self.most_output(model);
-        let tokens = self.prompt_tokens();
+        // A third more than is measured, so that estimates err on the dear side.
+        let tokens = self.reading().saturating_mul(4) / 3;
         let uncached = Usage { input_tokens: tokens, output_tokens, ..Usage::default() };
         let cached =
             Usage { cache_creation_input_tokens: tokens, output_tokens, ..Usage::default() };
@@ -30,32 +29,4 @@ impl Session {
         }
         dearest
     }
-
-    /// After a response the provider's own count is known and only the newest message is guessed.
-    fn prompt_tokens(&self) -> u64 {
-        let messages = self.conversation.messages();
-        let new = if self.context_tokens > 0 { messages.len().saturating_sub(1) } else { 0 };
-        let said: usize = messages
-            .iter()
-            .skip(new)
-            .map(|message| text_size(serde_json::to_vec(&**message)))
-            .sum();
-        let fixed: usize = if self.context_tokens > 0 {
-            0
-        } else {
-            let system = self.config.system.iter().map(|block| block.text.len()).sum::<usize>();
-            let tools = self.config.tools.iter().map(|tool| {
-                tool.name.len()
-                    + tool.description.len()
-                    + text_size(serde_json::to_vec(&tool.input_schema))
-            });
-            system + tools.sum::<usize>()
-        };
-        let guessed = u64::try_from((said + fixed) / BYTES_PER_TOKEN).unwrap_or(u64::MAX);
-        self.context_tokens.saturating_add(guessed)
-    }
-}
-
-fn text_size(written: serde_json::Result<Vec<u8>>) -> usize {
-    written.map_or(0, |bytes| bytes.len())
 }

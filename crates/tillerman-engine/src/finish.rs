@@ -12,6 +12,9 @@ use crate::round::{Ending, Round, Stage};
 use crate::session::Session;
 
 const SHORTENED_PROMPT: usize = 200;
+const THRASHING: &str = "The context window filled up again right after it was compacted, several \
+     times in a row, so the round was stopped. Read less at a time, use fewer tools, or choose a \
+     model with a larger window; the next prompt starts a new try.";
 
 impl Session {
     /// Ends the round; a failure is first told to the hooks that listen for it.
@@ -84,6 +87,8 @@ impl Session {
             (true, text) => (Some(text), None),
             (false, text) => (None, Some(vec![text])),
         };
+        let completed = ending == Ending::Completed;
+        let structured_output = round.structured.filter(|_| completed);
         let stop_reason = match ending {
             Ending::Deferred(_) => Some("tool_deferred".to_owned()),
             _ => round.stop_reason,
@@ -113,7 +118,7 @@ impl Session {
                 Ending::Deferred(call) => Some(call),
                 _ => None,
             },
-            structured_output: None,
+            structured_output,
             user_message_uuids: round.prompts,
             session_id: self.config.session_id.clone(),
             uuid: self.ids.entry_id(),
@@ -132,10 +137,13 @@ struct Verdict {
 
 impl Verdict {
     fn of(ending: &Ending, round: &Round, limits: &crate::config::Limits) -> Self {
-        use ResultSubtype::{ErrorDuringExecution, ErrorMaxBudgetUsd, ErrorMaxTurns, Success};
+        use ResultSubtype::{
+            ErrorDuringExecution, ErrorMaxBudgetUsd, ErrorMaxStructuredOutputRetries,
+            ErrorMaxTurns, Success,
+        };
         let said = || round.last_text.clone();
         let (subtype, is_error, terminal_reason, text) = match ending {
-            Ending::Completed => (Success, false, "completed", said()),
+            Ending::Completed => (Success, false, "completed", answer(round)),
             Ending::Refused if round.last_text.is_empty() => {
                 let text = "The model refused to answer this request.".to_owned();
                 (Success, true, "refusal", text)
@@ -163,8 +171,28 @@ impl Verdict {
             }
             Ending::Deferred(_) => (Success, false, "tool_deferred", said()),
             Ending::ApiError(failure) => (Success, true, "api_error", describe(failure)),
+            Ending::Thrashing => {
+                (ErrorDuringExecution, true, "rapid_refill_breaker", THRASHING.to_owned())
+            }
+            Ending::CompactionFailed(reason) => {
+                (ErrorDuringExecution, true, "compaction_failed", reason.clone())
+            }
+            Ending::NoStructuredOutput => {
+                let reason = "max_structured_output_retries";
+                let tries = round.structured_failures;
+                let text = format!("No output matched the schema after {tries} tries");
+                (ErrorMaxStructuredOutputRetries, true, reason, text)
+            }
         };
         Self { subtype, is_error, terminal_reason, text }
+    }
+}
+
+/// What the agent said last; where it said nothing, its structured output.
+fn answer(round: &Round) -> String {
+    match &round.structured {
+        Some(output) if round.last_text.is_empty() => output.to_string(),
+        _ => round.last_text.clone(),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::hooks::HookOutcome;
 use crate::ledger::Bill;
 use crate::pool::Grant;
+use crate::structured::StructuredOutputConfig;
 use crate::threshold::Beginning;
 
 /// Something that happened outside the engine.
@@ -118,6 +119,8 @@ pub enum Input {
     SystemChosen(Vec<SystemBlock>),
     /// Other agents can be called from now on, by name.
     AgentsChosen(Vec<String>),
+    /// Rounds are to end with an output in a given form.
+    OutputChosen(Box<StructuredOutputConfig>),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
     /// Other tools are offered from the next request on.

@@ -66,7 +66,7 @@ impl Ledger {
         entry.cache_creation_input_tokens += usage.cache_creation_input_tokens;
         entry.cost_usd += catalog.cost(model, usage);
         if let Some(profile) = catalog.profile(model) {
-            entry.context_window = profile.context_window;
+            entry.context_window = catalog.window(model).unwrap_or_default();
             entry.max_output_tokens = profile.max_output_tokens;
         }
     }

@@ -8,14 +8,18 @@ mod input;
 
 mod config;
 mod identity;
+mod window;
 
 mod conversation;
+mod keepsakes;
+mod meter;
 mod replay;
 
 mod response;
 mod retry;
 
 mod calls;
+mod compaction;
 mod hooks;
 
 mod ledger;
@@ -25,19 +29,27 @@ mod round;
 mod session;
 
 mod authorize;
+mod boundaries;
 mod commands;
+mod compact;
+mod context;
 mod converse;
 mod estimate;
 mod finish;
 mod notices;
 mod record;
 mod settle;
+mod structured;
 mod tasks;
 mod threshold;
+
+mod retelling;
+mod summary;
 
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
 pub use config::{AgentIdentity, Books, Echo, Limits, Origin, SessionConfig};
+pub use context::ContextUsage;
 pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
@@ -47,4 +59,6 @@ pub use ledger::{Bill, Ledger};
 pub use pool::{Grant, Pool, Ticket};
 pub use replay::{Interrupted, Restored, restore};
 pub use session::{Activity, Session};
+pub use structured::StructuredOutputConfig;
 pub use threshold::Beginning;
+pub use window::{CompactionConfig, CompactionMode};

@@ -35,10 +35,14 @@ impl Session {
             self.emit_lifecycle(client_uuid, "started");
         }
         let text = prompt.content.plain_text();
+        let blocks = prompt.content.into_blocks();
         if prompt.author == Author::Person {
-            self.with_round(|round| round.prompt_text = Some(text));
+            self.with_round(|round| {
+                round.prompt_text = Some(text);
+                round.asked.extend(blocks.iter().cloned());
+            });
         }
-        self.conversation.say(prompt.content.into_blocks());
+        self.conversation.say(blocks);
         uuid
     }
 
@@ -192,8 +196,7 @@ impl Session {
     }
 
     pub(crate) fn emit_mode(&mut self) {
-        let permission_mode = Some(self.choices.mode);
-        self.emit_system(SystemDetail::Status { status: None, permission_mode });
+        self.emit_system(SystemDetail::mode(self.choices.mode));
     }
 
     pub(crate) fn emit_running(&mut self) {
@@ -263,7 +266,12 @@ impl Session {
         frame
     }
 
-    fn user_entry(&self, uuid: EntryId, parent: Option<EntryId>, content: Content) -> UserEntry {
+    pub(crate) fn user_entry(
+        &self,
+        uuid: EntryId,
+        parent: Option<EntryId>,
+        content: Content,
+    ) -> UserEntry {
         UserEntry {
             link: self.link(uuid, parent),
             message: Message { role: Role::User, content },
@@ -277,7 +285,7 @@ impl Session {
     }
 
     /// Entries of an agent say whose they are.
-    fn entry_extra(&self) -> Map<String, Value> {
+    pub(crate) fn entry_extra(&self) -> Map<String, Value> {
         let agent = self.config.agent.iter();
         agent.map(|agent| ("agentId".to_owned(), Value::String(agent.id.clone()))).collect()
     }

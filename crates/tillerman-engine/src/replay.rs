@@ -8,7 +8,9 @@ use tillerman_protocol::frame::AssistantMessage;
 use tillerman_protocol::transcript::{AssistantEntry, Entry, SystemEntry, UserEntry};
 use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
+use crate::boundaries::{CLEARED_OUTPUTS, COMPACTED, cleared_calls};
 use crate::conversation::{Conversation, never_blank};
+use crate::keepsakes::Keepsakes;
 use crate::ledger::Ledger;
 
 /// What the model is told about a call whose outcome nobody stored.
@@ -84,19 +86,7 @@ pub fn restore(entries: &[Entry]) -> Restored {
         match entry {
             Entry::User(entry) => replay.user(entry),
             Entry::Assistant(entry) => replay.assistant(entry),
-            Entry::System(entry) if entry.subtype == "compact_boundary" => {
-                replay.flush();
-                replay.restored.conversation.clear();
-                replay.restored.tip = Some(entry.link.uuid.clone());
-            }
-            Entry::System(entry) => {
-                match entry.subtype.as_str() {
-                    TASK_STOPPED => replay.forget_tasks(entry.extra.get(TASKS)),
-                    DEFERRED => replay.deferred(entry),
-                    _ => {}
-                }
-                replay.restored.tip = Some(entry.link.uuid.clone());
-            }
+            Entry::System(entry) => replay.note(entry),
             Entry::CostState(state) => replay.restored.ledger = Ledger::from_state(state),
             _ => {}
         }
@@ -111,15 +101,43 @@ struct Replay {
     response: Option<String>,
     calls: Vec<(ToolUseId, EntryId)>,
     results: Vec<ToolResult>,
+    /// A compaction whose summary has not been read yet.
+    boundary: Option<EntryId>,
 }
 
 impl Replay {
+    fn note(&mut self, entry: &SystemEntry) {
+        match entry.subtype.as_str() {
+            COMPACTED => self.boundary = Some(entry.link.uuid.clone()),
+            CLEARED_OUTPUTS => {
+                self.restored.tip = Some(entry.link.uuid.clone());
+                self.flush();
+                self.restored.conversation.clear_outputs(&cleared_calls(entry));
+            }
+            TASK_STOPPED => {
+                self.restored.tip = Some(entry.link.uuid.clone());
+                self.forget_tasks(entry.extra.get(TASKS));
+            }
+            DEFERRED => {
+                self.restored.tip = Some(entry.link.uuid.clone());
+                self.deferred(entry);
+            }
+            _ => {}
+        }
+    }
+
     fn user(&mut self, entry: &UserEntry) {
         self.restored.tip = Some(entry.link.uuid.clone());
         self.restored.interrupted.extend(entry.tool_use_result.as_ref().and_then(launched));
         let origin = entry.extra.get(ORIGIN).and_then(|origin| origin.get(TASKS));
         self.forget_tasks(origin);
         let blocks = entry.message.content.clone().into_blocks();
+        let boundary = self.boundary.take();
+        if boundary.is_some() && entry.link.parent_uuid == boundary {
+            self.flush();
+            let kept = Keepsakes::from_fields(&entry.extra);
+            return self.restored.conversation.begin_anew(blocks, kept);
+        }
         let (results, said): (Vec<Block>, Vec<Block>) =
             blocks.into_iter().partition(|block| matches!(block, Block::ToolResult(_)));
         for block in results {
@@ -155,6 +173,10 @@ impl Replay {
 
     fn assistant(&mut self, entry: &AssistantEntry) {
         self.restored.tip = Some(entry.link.uuid.clone());
+        if self.boundary.take().is_some_and(|uuid| entry.link.parent_uuid == Some(uuid)) {
+            self.flush();
+            self.restored.conversation.begin_anew(Vec::new(), Keepsakes::default());
+        }
         let message = &entry.message;
         if entry.is_api_error_message == Some(true) || message.model == AssistantMessage::SYNTHETIC
         {

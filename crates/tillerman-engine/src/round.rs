@@ -1,12 +1,14 @@
 //! One prompt round: from a prompt to its result.
 
 use serde_json::Value;
+use tillerman_protocol::content::Block;
 use tillerman_protocol::frame::PermissionDenial;
 use tillerman_protocol::model::ModelFailure;
 use tillerman_protocol::stream::Usage;
 use tillerman_protocol::{EntryId, Moment};
 
 use crate::calls::{Calls, HookRunId, ResponseId, TimerId};
+use crate::compaction::Compaction;
 use crate::input::Prompt;
 use crate::response::Response;
 
@@ -42,6 +44,16 @@ pub(crate) struct Round {
     pub(crate) context: Vec<String>,
     /// A hook wants the round to end, for this reason.
     pub(crate) halt: Option<String>,
+    /// What the person asked for in this round.
+    pub(crate) asked: Vec<Block>,
+    /// How often a request of this round was too long.
+    pub(crate) overflows: u32,
+    /// A hook does not want this round to be compacted.
+    pub(crate) compaction_refused: bool,
+    /// The output that matches the schema.
+    pub(crate) structured: Option<Value>,
+    /// How often there was none, or one that does not match.
+    pub(crate) structured_failures: u32,
 }
 
 /// What a round is waiting for.
@@ -57,6 +69,8 @@ pub(crate) enum Stage {
     BackingOff(TimerId),
     /// The response is whole; calls are still open.
     Working,
+    /// The conversation makes room for the next request.
+    Compacting(Box<Compaction>),
     /// Hooks look at the calls of the turn.
     BatchHooks(HookRunId),
     /// Hooks decide whether the agent may stop.
@@ -83,6 +97,11 @@ pub(crate) enum Ending {
     },
     Deferred(Value),
     ApiError(Box<ModelFailure>),
+    /// The context fills up as fast as it is compacted.
+    Thrashing,
+    CompactionFailed(String),
+    /// No output matched the schema.
+    NoStructuredOutput,
 }
 
 impl Round {
@@ -108,6 +127,11 @@ impl Round {
             stop_reason: None,
             context: Vec::new(),
             halt: None,
+            asked: Vec::new(),
+            overflows: 0,
+            compaction_refused: false,
+            structured: None,
+            structured_failures: 0,
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::hooks::HookOutcome;
 use crate::identity::IdSource;
 use crate::input::{Author, Input, PermissionAnswer, Prompt};
 use crate::ledger::Ledger;
+use crate::meter::{Guard, Meter};
 use crate::replay::{Interrupted, Restored};
 use crate::round::{Ending, Round, Stage};
 use crate::tasks::Tasks;
@@ -43,8 +44,7 @@ pub struct Session {
     pub(crate) last_result_failed: bool,
     /// Whether a round has ended; an agent ends when nothing is left to do then.
     pub(crate) has_answered: bool,
-    /// Tokens the newest request carried and the newest response added.
-    pub(crate) context_tokens: u64,
+    pub(crate) context: Fullness,
     counter: u64,
 }
 
@@ -62,6 +62,13 @@ pub(crate) struct Chain {
     pub(crate) prompts: HashSet<EntryId>,
     /// Tasks of an earlier run that the model has not heard of since.
     pub(crate) interrupted: Vec<Interrupted>,
+}
+
+/// How full the context is, and how that went so far.
+#[derive(Debug, Default)]
+pub(crate) struct Fullness {
+    pub(crate) meter: Meter,
+    pub(crate) guard: Guard,
 }
 
 /// What can be changed while a session runs.
@@ -121,7 +128,7 @@ impl Session {
             door: Door::Open,
             last_result_failed: false,
             has_answered: false,
-            context_tokens: 0,
+            context: Fullness::default(),
             counter: 0,
             config,
         }
@@ -174,10 +181,11 @@ impl Session {
             Input::SystemChosen(system) => self.config.system = system,
             Input::AgentsChosen(names) => self.config.init.agents = names,
             Input::HooksRegistered(events) => self.config.hooked = events,
-            Input::ToolsChanged(tools) => self.config.offer(tools),
+            Input::ToolsChanged(tools) => self.config.offer(&tools),
             Input::ServersChanged { servers, commands } => {
                 self.config.show_servers(servers, commands);
             }
+            Input::OutputChosen(output) => self.choose_output(*output),
             Input::InputClosed => self.close_input(),
             Input::ShutDown => self.shut_down(),
         }
@@ -221,12 +229,6 @@ impl Session {
     #[must_use]
     pub const fn config(&self) -> &SessionConfig {
         &self.config
-    }
-
-    /// Tokens in the context after the newest response; zero before the first.
-    #[must_use]
-    pub const fn context_tokens(&self) -> u64 {
-        self.context_tokens
     }
 
     /// Whether the newest round ended in an error.
@@ -377,10 +379,11 @@ impl Session {
             Stage::Submitting(run, _)
             | Stage::BatchHooks(run)
             | Stage::Stopping(run)
-            | Stage::Failing(run, _) => *run,
+            | Stage::Failing(run, _) => Some(*run),
+            Stage::Compacting(compaction) => compaction.hook_run(),
             _ => return,
         };
-        if stage_run != run {
+        if stage_run != Some(run) {
             return;
         }
         let stage = std::mem::replace(&mut round.stage, Stage::Between);
@@ -392,6 +395,7 @@ impl Session {
             Stage::BatchHooks(_) => self.batch_judged(outcome),
             Stage::Stopping(_) => self.stop_judged(outcome),
             Stage::Failing(_, ending) => self.conclude(*ending),
+            Stage::Compacting(compaction) => self.compaction_hooks_answered(compaction, outcome),
             _ => {}
         }
     }
@@ -442,6 +446,7 @@ impl Session {
                 self.keep_partial_text(&response);
                 self.settle_accounts(&response);
             }
+            Stage::Compacting(compaction) => self.interrupt_compaction(&compaction),
             Stage::Working | Stage::Between => {}
         }
         self.abandon_calls();
@@ -474,6 +479,12 @@ impl Session {
                 | Stage::BatchHooks(run)
                 | Stage::Stopping(run)
                 | Stage::Failing(run, _) => self.effects.push(Effect::CancelHooks { run }),
+                Stage::Compacting(compaction) => {
+                    self.cancel_compaction(&compaction);
+                    if let Some(response) = compaction.response() {
+                        self.enter_costs(&round.model, response);
+                    }
+                }
                 Stage::Working | Stage::Between => {}
             }
             for call in round.calls.iter() {

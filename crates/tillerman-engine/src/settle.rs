@@ -70,9 +70,10 @@ impl Session {
             return;
         }
         let tool_use_id = call.tool_use_id.clone();
-        let entry = call.entry.clone();
+        let (entry, name) = (call.entry.clone(), call.name.clone());
         let result = ToolResult { tool_use_id, content: never_blank(content), is_error };
         call.state = CallState::Closed(Box::new(result.clone()));
+        self.note_structured_output(&name, is_error, shown.as_ref());
         self.record_result(result, &entry, shown);
     }
 
@@ -125,6 +126,12 @@ impl Session {
     fn next_turn(&mut self) {
         if let Some(reason) = self.round.as_mut().and_then(|round| round.halt.take()) {
             return self.finish(Ending::Halted(reason));
+        }
+        if self.has_structured_output() {
+            return self.try_to_stop();
+        }
+        if self.has_tried_enough() {
+            return self.finish(Ending::NoStructuredOutput);
         }
         // A prompt that waits must not be swallowed by a round that cannot go on.
         if let Some(limit) = self.limit_reached() {

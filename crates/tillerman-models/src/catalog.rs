@@ -49,12 +49,14 @@ const MODELS: [Row; 15] = [
     row("rehearsal",          "Rehearsal",         "Offline and free: no model at all", 8_192, (0.0, 0.0)),
 ];
 
-const ALIASES: [(&str, &str); 5] = [
+const ALIASES: [(&str, &str); 7] = [
     ("default", DEFAULT_MODEL),
     ("best", "claude-opus-4-6"),
     ("opus", "claude-opus-4-6"),
     ("sonnet", "claude-sonnet-4-5"),
     ("haiku", "claude-haiku-4-5"),
+    ("sonnet[1m]", "claude-sonnet-4-5[1m]"),
+    ("opus[1m]", "claude-opus-4-6[1m]"),
 ];
 
 /// Everything that is known about models.

@@ -4,6 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::stream::Usage;
 
+/// What a model's name ends with when its large window is wanted, as in `sonnet[1m]`.
+pub const LARGE_WINDOW_ENDING: &str = "[1m]";
+/// Tokens in a large window.
+const LARGE_WINDOW: u64 = 1_000_000;
+
 /// Dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Price {
@@ -81,6 +86,14 @@ impl Catalog {
             .iter()
             .filter(|profile| model.starts_with(&profile.id))
             .max_by_key(|profile| profile.id.len())
+    }
+
+    /// Tokens that fit into a request to a model, if it is known.
+    #[must_use]
+    pub fn window(&self, model: &str) -> Option<u64> {
+        let profile = self.profile(model)?;
+        let is_large = model.ends_with(LARGE_WINDOW_ENDING);
+        Some(if is_large { LARGE_WINDOW } else { profile.context_window })
     }
 
     /// What a response of a model cost; zero for models without a price.

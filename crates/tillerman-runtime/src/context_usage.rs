@@ -1,51 +1,53 @@
 //! How full the context window is.
 
 use serde_json::{Value, json};
-use tillerman_engine::Session;
-
-const DEFAULT_WINDOW: u64 = 200_000;
+use tillerman_engine::{ContextUsage, Session};
 
 /// Answers `get_context_usage`. The total is the provider's own count where there is one; how it
 /// is shared out between the parts is estimated from their size.
 pub(crate) fn describe(session: &Session) -> Value {
+    let usage = session.context_usage();
     let config = session.config();
-    let system = estimate(config.system.iter().map(|block| block.text.len()).sum());
-    let tool_size = |spec: &tillerman_protocol::tool::ToolSpec| {
-        spec.name.len() + spec.description.len() + spec.input_schema.to_string().len()
-    };
-    let tools = estimate(config.tools.iter().map(tool_size).sum());
-    let messages = session.conversation().messages();
-    let said =
-        estimate(messages.iter().map(|m| serde_json::to_string(m).map_or(0, |s| s.len())).sum());
-    let total = session.context_tokens().max(system + tools + said);
-    let profile = config.catalog.profile(session.model());
-    let window = profile.map_or(DEFAULT_WINDOW, |profile| profile.context_window).max(total);
-    let category = |id: &str, name: &str, tokens: u64| {
-        let kind = if id == "free_space" { "free" } else { "used" };
-        json!({"id": id, "name": name, "tokens": tokens, "color": "inactive", "kind": kind})
-    };
+    let foreign = config.tools.iter().filter(|tool| tool.name.starts_with("mcp__"));
+    let mcp_tools: Vec<Value> = foreign
+        .map(|tool| {
+            let server = tool.name.split("__").nth(1).unwrap_or_default();
+            json!({"name": tool.name, "serverName": server, "isLoaded": true})
+        })
+        .collect();
     json!({
-        "categories": [
-            category("system_prompt", "System prompt", system),
-            category("system_tools", "Tools", tools),
-            category("messages", "Messages", total.saturating_sub(system + tools)),
-            category("free_space", "Free space", window - total),
-        ],
-        "totalTokens": total,
-        "maxTokens": window,
-        "rawMaxTokens": window,
-        "percentage": total * 100 / window,
+        "categories": categories(&usage),
+        "totalTokens": usage.total,
+        "maxTokens": usage.window,
+        "rawMaxTokens": usage.window,
+        "percentage": usage.total * 100 / usage.window,
         "model": session.model(),
         "memoryFiles": [],
-        "mcpTools": [],
+        "mcpTools": mcp_tools,
         "agents": [],
         "gridRows": [],
-        "isAutoCompactEnabled": false,
+        "autoCompactThreshold": usage.threshold,
+        "isAutoCompactEnabled": usage.threshold.is_some(),
         "apiUsage": null,
         "isEstimate": true,
     })
 }
 
-fn estimate(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX) * 2 / 7
+fn categories(usage: &ContextUsage) -> Vec<Value> {
+    let category = |id: &str, name: &str, tokens: u64, kind: &str| json!({"id": id, "name": name, "tokens": tokens, "color": "inactive", "kind": kind});
+    let mut categories = vec![
+        category("system_prompt", "System prompt", usage.system, "used"),
+        category("system_tools", "Tools", usage.tools, "used"),
+    ];
+    if usage.mcp_tools > 0 {
+        categories.push(category("mcp_tools", "MCP tools", usage.mcp_tools, "used"));
+    }
+    categories.push(category("memory_files", "Memory files", usage.memory, "used"));
+    categories.push(category("messages", "Messages", usage.messages, "used"));
+    categories.push(category("free_space", "Free space", usage.free(), "free"));
+    if usage.threshold.is_some() {
+        let buffer = usage.buffer();
+        categories.push(category("autocompact_buffer", "Autocompact buffer", buffer, "buffer"));
+    }
+    categories
 }

@@ -77,6 +77,9 @@ impl SessionTask {
     }
 
     async fn initialize(&mut self, id: RequestId, hello: InitializeRequest) {
+        if let Err(error) = self.choose_output(&hello).await {
+            return self.respond(id, Err((error.to_string(), Some("invalid_schema")))).await;
+        }
         self.choose_system(&hello).await;
         self.add_in_process(hello.sdk_mcp_servers.as_deref().unwrap_or_default());
         let registered = self.hooks.register(&hello.hooks.clone().unwrap_or_default());

@@ -31,6 +31,7 @@ mod redact;
 mod task_desk;
 
 mod context_usage;
+mod structured_output;
 
 pub use agents::{AgentLimits, AgentSetup, MainAgent};
 pub use facts::RealDisk;
@@ -39,3 +40,4 @@ pub use mcp_desk::BorrowedServers;
 pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
 pub use setup::{Ports, SessionSetup, SystemPrompt};
+pub use structured_output::{SchemaError, StructuredOutput};

@@ -164,6 +164,7 @@ pub(crate) struct Facing {
     pub(crate) prompt: SystemPrompt,
     pub(crate) secrets: Secrets,
     pub(crate) shutdown: tokio_util::sync::CancellationToken,
+    pub(crate) output_retries: u32,
 }
 
 impl SessionTask {
@@ -195,6 +196,7 @@ impl SessionTask {
                 prompt: setup.prompt,
                 secrets: setup.secrets,
                 shutdown: setup.shutdown,
+                output_retries: setup.output_retries,
             },
             pending: VecDeque::new(),
             copied: setup.copied,

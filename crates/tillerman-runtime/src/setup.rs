@@ -90,6 +90,8 @@ pub struct SessionSetup {
     pub mcp: Option<Arc<dyn McpServers>>,
     /// Credentials that must not reach a transcript, a frame or a model.
     pub secrets: Secrets,
+    /// How often a model may try again to deliver structured output.
+    pub output_retries: u32,
     /// Fires when the process is to end at once.
     pub shutdown: CancellationToken,
     /// What agents are started with; nothing when there are none.

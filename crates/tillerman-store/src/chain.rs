@@ -129,12 +129,22 @@ fn add_siblings(lines: &[Line], chosen: &mut [bool]) {
     }
 }
 
-/// Adds every note of the engine, and the newest line of each other kind of metadata.
+/// Adds the notes of the engine that hang on the chain, and the newest line of each other kind of
+/// metadata. A note on a branch that was given up says nothing about this one: a compaction there
+/// would take away what was said here.
 fn add_metadata(lines: &[Line], chosen: &mut [bool]) {
+    let on_chain: HashSet<Key> = lines
+        .iter()
+        .zip(&*chosen)
+        .filter(|(_, chosen)| **chosen)
+        .filter_map(|(l, _)| l.id)
+        .collect();
     let mut seen = HashSet::new();
     for (at, line) in lines.iter().enumerate().rev() {
         chosen[at] |= match line.kind {
-            Kind::System => !line.sidechain,
+            Kind::System => {
+                !line.sidechain && line.parent.is_some_and(|parent| on_chain.contains(&parent))
+            }
             Kind::LastPrompt | Kind::CustomTitle | Kind::Tag | Kind::CostState => {
                 seen.insert(line.kind)
             }

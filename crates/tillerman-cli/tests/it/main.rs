@@ -15,6 +15,8 @@ mod hooks;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod long_runs;
+#[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod model_faults;
@@ -34,6 +36,8 @@ mod sessions;
 mod settings;
 #[cfg(test)]
 mod signals;
+#[cfg(test)]
+mod structured_output;
 #[cfg(test)]
 mod tool_output;
 #[cfg(test)]

@@ -30,7 +30,7 @@ use run::{Runner, Tally};
 const SESSIONS: u64 = 10_000;
 const THREADS: u64 = 2;
 const ENOUGH_TO_SEE_ALL: u64 = 2_000;
-const ENDINGS: [&str; 10] = [
+const ENDINGS: [&str; 14] = [
     "completed",
     "refusal",
     "blocked",
@@ -41,6 +41,10 @@ const ENDINGS: [&str; 10] = [
     "aborted_tools",
     "tool_deferred",
     "api_error",
+    "rapid_refill_breaker",
+    "max_structured_output_retries",
+    "(compacted)",
+    "(outputs cleared)",
 ];
 
 #[test]

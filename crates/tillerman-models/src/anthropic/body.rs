@@ -2,6 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
+use tillerman_protocol::catalog::LARGE_WINDOW_ENDING;
 use tillerman_protocol::content::{Content, Role};
 use tillerman_protocol::model::{ModelRequest, Thinking};
 use tillerman_protocol::tool::ToolSpec;
@@ -71,7 +72,9 @@ impl Serialize for Body<'_> {
             purpose: self.purpose,
             extra: self.merged_extra(),
         };
-        fields.put("model", &request.model)?;
+        // The ending is for us; the provider is told by a beta feature.
+        let model = request.model.strip_suffix(LARGE_WINDOW_ENDING);
+        fields.put("model", &model.unwrap_or(&request.model))?;
         fields.put("max_tokens", &max_tokens(request))?;
         fields.put("stream", &true)?;
         if !tools.is_empty() {

@@ -7,6 +7,7 @@ use reqwest::Response;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tillerman_ports::{BoxFuture, EventStream, Model};
+use tillerman_protocol::catalog::LARGE_WINDOW_ENDING;
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
 use tillerman_protocol::stream::StreamEvent;
 
@@ -20,6 +21,7 @@ use crate::secret::scrub;
 
 const API_VERSION: &str = "2023-06-01";
 const BETA_HEADER: &str = "anthropic-beta";
+const LARGE_WINDOW_BETA: &str = "context-1m-2025-08-07";
 
 /// The Messages API. Every call is one attempt.
 #[derive(Clone, Debug)]
@@ -196,6 +198,9 @@ impl Connection {
             headers.insert(header, value);
         }
         betas.extend(self.config.betas.iter().chain(&request.betas).map(String::as_str));
+        if request.model.ends_with(LARGE_WINDOW_ENDING) {
+            betas.push(LARGE_WINDOW_BETA);
+        }
         if let Some(betas) = joined(&betas) {
             let value = HeaderValue::try_from(betas)
                 .map_err(|_| invalid("a beta feature's name is not valid; nothing was sent"))?;

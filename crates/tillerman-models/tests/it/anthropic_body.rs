@@ -113,6 +113,15 @@ async fn headers_identify_the_caller_and_the_betas() {
 }
 
 #[tokio::test]
+async fn a_large_window_is_asked_for_by_a_beta() {
+    let mut asked = request();
+    asked.model.push_str("[1m]");
+    let received = sent(|_| {}, asked).await;
+    assert_eq!(received.header("anthropic-beta"), Some("context-1m-2025-08-07"));
+    assert_eq!(received.json()["model"], request().model);
+}
+
+#[tokio::test]
 async fn a_bearer_token_goes_into_the_authorization_header() {
     let change = |config: &mut AnthropicConfig| {
         config.credential = Credential::Bearer(Secret::new(" token-123\n"));

@@ -29,6 +29,9 @@ fn families_have_their_prices_and_limits() {
         assert_eq!(profile.context_window, 200_000, "{model}");
     }
     assert_eq!(catalog.profile("gpt"), None);
+    assert_eq!(catalog.window(catalog.resolve("sonnet")), Some(200_000));
+    assert_eq!(catalog.window(catalog.resolve("sonnet[1m]")), Some(1_000_000));
+    assert_eq!(catalog.window("gpt"), None);
 }
 
 #[test]

@@ -33,6 +33,12 @@ pub enum SystemDetail {
         /// The permission mode, when it changed.
         #[serde(rename = "permissionMode", default, skip_serializing_if = "Option::is_none")]
         permission_mode: Option<PermissionMode>,
+        /// How a compaction ended: `success` or `failed`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compact_result: Option<String>,
+        /// Why a compaction failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compact_error: Option<String>,
     },
     /// Whether the session works, waits or rests.
     SessionStateChanged {
@@ -67,6 +73,11 @@ pub enum SystemDetail {
         /// The entry before the boundary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         logical_parent_uuid: Option<EntryId>,
+    },
+    /// Old outputs of tools were cleared to make room.
+    MicrocompactBoundary {
+        /// Why and how much.
+        microcompact_metadata: CompactMetadata,
     },
     /// Something a person should know.
     Notification {
@@ -157,6 +168,38 @@ pub enum SystemDetail {
     /// Any other news, as it came.
     #[serde(untagged)]
     Other(Map<String, Value>),
+}
+
+impl SystemDetail {
+    /// The engine is doing this right now.
+    #[must_use]
+    pub fn status(status: &str) -> Self {
+        Self::Status {
+            status: Some(status.to_owned()),
+            permission_mode: None,
+            compact_result: None,
+            compact_error: None,
+        }
+    }
+
+    /// This permission mode holds from now on.
+    #[must_use]
+    pub const fn mode(mode: PermissionMode) -> Self {
+        let (compact_result, compact_error) = (None, None);
+        Self::Status { status: None, permission_mode: Some(mode), compact_result, compact_error }
+    }
+
+    /// A compaction ended, well or for this reason.
+    #[must_use]
+    pub fn compacted(outcome: Result<(), String>) -> Self {
+        let result = if outcome.is_ok() { "success" } else { "failed" };
+        Self::Status {
+            status: None,
+            permission_mode: None,
+            compact_result: Some(result.to_owned()),
+            compact_error: outcome.err(),
+        }
+    }
 }
 
 /// What a round runs with.

@@ -159,6 +159,8 @@ fn news() {
     let status = |status: Option<&str>, permission_mode| SystemDetail::Status {
         status: status.map(str::to_owned),
         permission_mode,
+        compact_result: None,
+        compact_error: None,
     };
     let denied = PermissionDenied {
         tool_name: "Bash".to_owned(),

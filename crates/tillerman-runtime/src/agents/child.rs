@@ -23,7 +23,8 @@ use crate::session_task::{Inbound, SessionTask};
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
 
 /// Tools that no agent has: they are about the conversation with a person.
-const NOT_FOR_AGENTS: [&str; 3] = ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
+const NOT_FOR_AGENTS: [&str; 4] =
+    ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "StructuredOutput"];
 
 /// An agent that is ready to begin.
 #[derive(Debug)]
@@ -85,6 +86,7 @@ impl SessionTask {
             echo: Echo { partial_messages: false, prompts: true, ..parent.echo },
             init: Init::default(),
             checkpoints: false,
+            structured_output: None,
             agent: Some(part.identity),
             books: Books::Shared,
             ..parent.clone()
@@ -111,6 +113,7 @@ impl SessionTask {
             secrets: self.facing.secrets.clone(),
             shutdown: self.facing.shutdown.clone(),
             agents: None,
+            output_retries: self.facing.output_retries,
             hooks: self.hook_room.below(),
         }
     }

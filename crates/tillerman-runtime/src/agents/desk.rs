@@ -67,7 +67,7 @@ impl Agents {
         let mut own = Self::new(tree, roster.permitted(&setup.policy), 0);
         setup.engine.books = Books::Shared;
         let offered = own.with_specs(&setup.engine.tools);
-        setup.engine.offer(offered.into());
+        setup.engine.offer(&offered);
         setup.engine.init.agents = own.roster.names();
         if let Some(main) = agents.main {
             own.by = own.roster.find(&main.name).cloned();

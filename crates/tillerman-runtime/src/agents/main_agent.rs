@@ -31,7 +31,7 @@ impl Role {
         setup.engine.system = setup.prompt.blocks();
         setup.ports.tools.retain(|tool| offers(definition, &tool.spec().name));
         let offered = remaining(definition, &setup.engine.tools);
-        setup.engine.offer(offered);
+        setup.engine.offer(&offered);
         if let Some(model) = model_of(definition, &main) {
             setup.engine.model = setup.engine.catalog.resolve(model).to_owned();
         }

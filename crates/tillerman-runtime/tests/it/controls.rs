@@ -90,7 +90,11 @@ async fn what_the_session_knows_is_told() {
     let categories = usage["categories"].as_array().unwrap();
     assert_eq!(categories.iter().map(|it| tokens(&it["tokens"])).sum::<u64>(), 100_000);
     assert_eq!(categories.iter().filter(|it| it["kind"] == "free").count(), 1);
-    assert!(categories.iter().all(|it| it["kind"] == "free" || it["kind"] == "used"));
+    let ids: Vec<&str> = categories.iter().filter_map(|it| it["id"].as_str()).collect();
+    let expected = ["system_prompt", "system_tools", "memory_files", "messages", "free_space"];
+    assert_eq!(ids, [&expected[..], &["autocompact_buffer"]].concat());
+    assert_eq!(tokens(&usage["autoCompactThreshold"]), 85_000);
+    assert_eq!(tokens(&categories[5]["tokens"]), 15_000);
     assert_eq!(tokens(&usage["maxTokens"]), 100_000);
     assert!(tokens(&usage["totalTokens"]) >= 17, "{usage}");
     assert_eq!(usage["model"], "test-model");

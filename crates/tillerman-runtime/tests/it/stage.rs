@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tillerman_engine::{Books, Echo, Limits, Origin, Restored, SessionConfig};
+use tillerman_engine::{Books, CompactionConfig, Echo, Limits, Origin, Restored, SessionConfig};
 use tillerman_policy::{Policy, Rule};
 use tillerman_ports::{Clock, LiveSettings, PermissionKeeper, Tool};
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
@@ -75,6 +75,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
         greeting: json!({"commands": [], "pid": 7}).as_object().unwrap().clone(),
         settings: Box::new(json!({"sources": [], "errors": []})),
         mcp: None,
+        output_retries: 5,
         shutdown: CancellationToken::new(),
         agents: None,
     };
@@ -134,6 +135,8 @@ fn config(prompt: &SystemPrompt) -> SessionConfig {
         checkpoints: false,
         agent: None,
         books: Books::Own,
+        compaction: CompactionConfig::automatic(),
+        structured_output: None,
     }
 }
 

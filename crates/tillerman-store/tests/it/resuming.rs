@@ -188,6 +188,24 @@ fn a_compaction_boundary_ends_the_chain() {
 }
 
 #[test]
+fn a_boundary_on_a_branch_that_was_given_up_takes_nothing_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = files(directory.path());
+    let mut entries = conversation(4);
+    entries.push(entry(json!({"type": "system", "uuid": "b", "parentUuid": null,
+        "logicalParentUuid": "e3", "subtype": "compact_boundary"})));
+    entries.push(user("sum", Some("b"), "what happened so far"));
+    entries.push(entry(json!({"type": "system", "uuid": "m", "parentUuid": "sum",
+        "subtype": "microcompact_boundary"})));
+    // Somebody went back to before the compaction, as if it had never been.
+    entries.push(user("other", Some("e1"), "another way"));
+    entries.push(entry(json!({"type": "system", "uuid": "n", "parentUuid": "other",
+        "subtype": "microcompact_boundary"})));
+    stored(&files, &entries);
+    assert_eq!(loaded_uuids(&files, &ResumeAt::End), ["e0", "e1", "other", "n"]);
+}
+
+#[test]
 fn chains_that_run_backwards_or_in_circles_end() {
     let directory = tempfile::tempdir().unwrap();
     let files = files(directory.path());

@@ -153,7 +153,11 @@ fn entry_line(entry: &Entry) -> String {
     match entry {
         Entry::User(entry) => {
             let meta = if entry.is_meta == Some(true) { " meta" } else { "" };
-            format!("user {}{meta}", content(&entry.message.content))
+            let summary = if entry.is_compact_summary == Some(true) { " summary" } else { "" };
+            format!("user {}{meta}{summary}", content(&entry.message.content))
+        }
+        Entry::System(entry) if entry.subtype.ends_with("compact_boundary") => {
+            entry.subtype.clone()
         }
         Entry::System(note) => {
             format!("system {} {}", note.subtype, Value::Object(note.extra.clone()))

@@ -66,12 +66,21 @@ fn system(detail: &SystemDetail) -> String {
             let commands = list("commands", init.slash_commands.clone());
             format!("init{model}{mode}{tools}{servers}{commands}")
         }
-        SystemDetail::Status { status, permission_mode } => {
+        SystemDetail::Status { status, permission_mode, compact_result, compact_error } => {
             let status = status.as_ref().map_or_else(String::new, |status| format!(" {status}"));
             let mode =
                 permission_mode.map_or_else(String::new, |m| format!(" mode={}", m.as_str()));
-            format!("status{status}{mode}")
+            let outcome =
+                compact_result.as_ref().map_or_else(String::new, |end| format!(" compact={end}"));
+            let why =
+                compact_error.as_ref().map_or_else(String::new, |why| format!(" {}", quoted(why)));
+            format!("status{status}{mode}{outcome}{why}")
         }
+        SystemDetail::CompactBoundary { compact_metadata, .. } => {
+            let (trigger, before) = (&compact_metadata.trigger, compact_metadata.pre_tokens);
+            format!("compact_boundary {trigger} before={before}")
+        }
+        SystemDetail::MicrocompactBoundary { .. } => "microcompact_boundary".to_owned(),
         SystemDetail::SessionStateChanged { state, .. } => {
             let state = serde_json::to_value(state).unwrap();
             format!("state {}", state.as_str().unwrap_or_default())
@@ -138,6 +147,9 @@ fn result(frame: &ResultFrame) -> String {
     }
     for prompt in &frame.user_message_uuids {
         write!(line, " prompt={prompt}").unwrap();
+    }
+    if let Some(output) = &frame.structured_output {
+        write!(line, " output={output}").unwrap();
     }
     if let Some(call) = &frame.deferred_tool_use {
         write!(line, " deferred={call}").unwrap();

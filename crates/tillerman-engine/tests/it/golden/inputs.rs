@@ -65,6 +65,32 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
             let outcome = Box::new(HookOutcome::merge(hook_outputs(words.json())));
             Input::HooksSpoke { outcome, wakes }
         }
+        "timer" => Input::TimerFired { timer: names.timer_id(&words.word()) },
+        "interrupt" => Input::Interrupted,
+        "withdraw" => Input::PromptWithdrawn(EntryId::new(words.word())),
+        "set-model" => Input::ModelChosen(Some(words.word()).filter(|name| name != "default")),
+        "set-mode" => {
+            let name = words.word();
+            let mode = PermissionMode::parse(&name);
+            Input::ModeChosen(mode.unwrap_or_else(|| words.misread(&name)))
+        }
+        "set-hooks" => Input::HooksRegistered(hook_events(words)),
+        "set-tools" => {
+            Input::ToolsChanged(words.rest().iter().map(|name| super::setup::tool(name)).collect())
+        }
+        "set-servers" => Input::ServersChanged {
+            commands: words.option("command").into_iter().collect(),
+            servers: words.rest().iter().map(|server| server_state(server)).collect(),
+        },
+        "close" => Input::InputClosed,
+        "shutdown" => Input::ShutDown,
+        other => of_tasks(other, words, names),
+    }
+}
+
+/// What is about tasks and the money that they share.
+fn of_tasks(verb: &str, words: &mut Words, names: &Names) -> Input {
+    match verb {
         "task-started" => Input::TaskStarted(Box::new(TaskStart {
             id: TaskId::new(words.word()),
             tool_use_id: ToolUseId::new("u1"),
@@ -102,25 +128,6 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
             };
             Input::TaskEnded { task, end: TaskEnd::new(status, words.text()) }
         }
-        "timer" => Input::TimerFired { timer: names.timer_id(&words.word()) },
-        "interrupt" => Input::Interrupted,
-        "withdraw" => Input::PromptWithdrawn(EntryId::new(words.word())),
-        "set-model" => Input::ModelChosen(Some(words.word()).filter(|name| name != "default")),
-        "set-mode" => {
-            let name = words.word();
-            let mode = PermissionMode::parse(&name);
-            Input::ModeChosen(mode.unwrap_or_else(|| words.misread(&name)))
-        }
-        "set-hooks" => Input::HooksRegistered(hook_events(words)),
-        "set-tools" => {
-            Input::ToolsChanged(words.rest().iter().map(|name| super::setup::tool(name)).collect())
-        }
-        "set-servers" => Input::ServersChanged {
-            commands: words.option("command").into_iter().collect(),
-            servers: words.rest().iter().map(|server| server_state(server)).collect(),
-        },
-        "close" => Input::InputClosed,
-        "shutdown" => Input::ShutDown,
         other => words.misread(other),
     }
 }
@@ -189,8 +196,13 @@ fn outcome(words: &mut Words) -> ToolOutcome {
                 Some(blocks) => serde_json::from_value(blocks).expect("content blocks"),
                 None => Content::Text(words.text()),
             };
+            let times = words.option("times").map_or(1, |times| times.parse().expect("a count"));
+            let content = match content {
+                Content::Text(text) => Content::Text(text.repeat(times)),
+                blocks @ Content::Blocks(_) => blocks,
+            };
             let left = words.option("left").map(|task| json!({"backgroundTaskId": task}));
-            Ok(ToolOutput::new(content, left))
+            Ok(ToolOutput::new(content, left.or_else(|| words.maybe_json())))
         }
         "err" => Err(ToolFailure::new(words.text())),
         other => words.misread(other),

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use tillerman_engine::{AgentIdentity, Books, Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{
+    AgentIdentity, Books, CompactionConfig, CompactionMode, Echo, Limits, Origin, SessionConfig,
+    StructuredOutputConfig,
+};
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
@@ -39,6 +42,8 @@ pub(super) fn usual() -> SessionConfig {
         checkpoints: false,
         agent: None,
         books: Books::Own,
+        compaction: CompactionConfig::automatic(),
+        structured_output: None,
     }
 }
 
@@ -59,6 +64,20 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
             let kind = words.word();
             let transcript_path = "/sub/agent-a1.jsonl".to_owned();
             config.agent = Some(AgentIdentity { id: "a1".to_owned(), kind, transcript_path });
+        }
+        "window" => config.compaction.window = Some(words.number()),
+        "compaction" => {
+            config.compaction.mode = match words.word().as_str() {
+                "on-request" => CompactionMode::OnRequest,
+                "off" => CompactionMode::Off,
+                other => words.misread(other),
+            }
+        }
+        "structured" => {
+            let tool = tool("StructuredOutput:ro");
+            config.tools = config.tools.iter().cloned().chain([tool.clone()]).collect();
+            let max_retries = words.number();
+            config.structured_output = Some(StructuredOutputConfig { tool, max_retries });
         }
         "hooks" => config.hooked = hook_events(&mut words),
         "echo" => {

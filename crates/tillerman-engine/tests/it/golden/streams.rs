@@ -137,6 +137,7 @@ fn failure(words: &mut Words) -> ModelFailure {
         "rate-limit" => FailureKind::RateLimit,
         "overloaded" => FailureKind::Overloaded,
         "invalid" => FailureKind::InvalidRequest,
+        "too-long" => FailureKind::TooLong,
         "unavailable" => FailureKind::ModelUnavailable,
         "server" => FailureKind::Server,
         "connection" => FailureKind::Connection,

@@ -48,7 +48,10 @@ pub(super) fn permission(dice: &mut Dice, input: &Value) -> PermissionAnswer {
 pub(super) fn tool(dice: &mut Dice, number: u64) -> ToolOutcome {
     let structured = dice.chance(30).then(|| json!({"number": number}));
     let content = match dice.below(100) {
-        0..60 => Content::Text(format!("output {number}")),
+        // Long enough that clearing it makes room.
+        0..3 => Content::Text(format!("very long output {number} ").repeat(4_000)),
+        3..10 => Content::Text(format!("long output {number} ").repeat(300)),
+        10..60 => Content::Text(format!("output {number}")),
         60..70 => Content::Text(dice.pick(&["", " \n"]).to_owned()),
         70..75 => Content::Blocks(Vec::new()),
         75..85 => Content::Blocks(vec![Block::text(" "), Block::text(format!("block {number}"))]),

@@ -112,6 +112,8 @@ pub(super) const fn event_of(detail: &HookDetail) -> HookEvent {
         HookDetail::Stop { .. } => HookEvent::Stop,
         HookDetail::StopFailure { .. } => HookEvent::StopFailure,
         HookDetail::PermissionRequest { .. } => HookEvent::PermissionRequest,
+        HookDetail::PreCompact { .. } => HookEvent::PreCompact,
+        HookDetail::PostCompact { .. } => HookEvent::PostCompact,
         HookDetail::SessionStart { .. } => HookEvent::SessionStart,
         HookDetail::SessionEnd { .. } => HookEvent::SessionEnd,
         _ => HookEvent::Notification,

@@ -7,11 +7,16 @@ use serde_json::Value;
 use tillerman_engine::{Effect, Input, Limits};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::content::{Block, Content, Message, Role};
-use tillerman_protocol::frame::Frame;
-use tillerman_protocol::model::ModelEvent;
+use tillerman_protocol::frame::{Frame, SystemDetail};
+use tillerman_protocol::model::{ModelEvent, ModelRequest, SystemBlock};
 use tillerman_protocol::stream::StreamEvent;
+use tillerman_protocol::tool::ToolSpec;
+use tillerman_protocol::transcript::Entry;
 
 use super::fault::{Checked, Fault, ensure};
+
+/// How every request for a summary begins.
+const SUMMARY_WANTED: &str = "This conversation is about to be compacted.";
 
 /// Whether the last message of a request may be the model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +34,18 @@ pub(super) struct Requests {
     stop_reason: Option<String>,
     turns: u32,
     repetitions: usize,
+    compacting: Option<Compacting>,
+    /// What stands before the messages of every request.
+    head: Option<(Vec<SystemBlock>, Arc<[ToolSpec]>)>,
+}
+
+/// A compaction under way, seen from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compacting {
+    /// It makes room for a request that was not made yet.
+    BeforeRequest,
+    /// It makes room because a request was too long; that one is made again.
+    AfterOverflow,
 }
 
 impl Requests {
@@ -46,11 +63,36 @@ impl Requests {
     pub(super) fn see(&mut self, effect: &Effect, limits: &Limits, models: usize) -> Checked {
         match effect {
             Effect::CancelModel { .. } => self.failed = true,
-            Effect::Emit(frame) if matches!(**frame, Frame::Result(_)) => self.turns = 0,
+            Effect::Emit(frame) => self.show(frame),
+            Effect::Append(entry) => {
+                // From here on the conversation is another one.
+                let begins_anew = match &**entry {
+                    Entry::User(entry) => entry.is_compact_summary == Some(true),
+                    Entry::System(entry) => entry.subtype == "microcompact_boundary",
+                    _ => false,
+                };
+                if begins_anew {
+                    self.last.clear();
+                }
+            }
+            Effect::CallModel { request, .. } if self.asks_for_summary(request) => {
+                self.failed = false;
+                check_messages(&request.messages, Tail::User)?;
+                // A conversation that is told as text shares nothing with what was asked before.
+                if request.messages.len() > 1 {
+                    check_prefix(&self.last, &request.messages)?;
+                }
+            }
             Effect::CallModel { request, .. } => {
+                let head = (request.system.clone(), Arc::clone(&request.tools));
+                let before = self.head.get_or_insert_with(|| head.clone());
+                ensure(*before == head, "prefix-is-kept", || "system or tools".to_owned())?;
                 let messages = &request.messages;
                 let same = *messages == self.last;
-                if self.failed && same {
+                let again = self.compacting.take() == Some(Compacting::AfterOverflow);
+                if again {
+                    self.repetitions = 0;
+                } else if self.failed && same {
                     self.repetitions += 1;
                     let most = (limits.max_retries as usize + 1) * models - 1;
                     ensure(self.repetitions <= most, "repetitions-are-limited", || {
@@ -74,10 +116,32 @@ impl Requests {
         Ok(())
     }
 
+    fn show(&mut self, frame: &Frame) {
+        match frame {
+            Frame::Result(_) => (self.turns, self.compacting) = (0, None),
+            Frame::System(frame) => {
+                if let SystemDetail::Status { status: Some(status), .. } = &frame.detail
+                    && status == "compacting"
+                {
+                    let after = [Compacting::BeforeRequest, Compacting::AfterOverflow];
+                    self.compacting = Some(after[usize::from(self.failed)]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a request is for a summary; it is no turn, but it shares the prefix.
+    fn asks_for_summary(&self, request: &ModelRequest) -> bool {
+        let last = request.messages.last().and_then(|message| blocks(message).last());
+        let text = last.and_then(Block::as_text).unwrap_or_default();
+        self.compacting.is_some() && text.starts_with(SUMMARY_WANTED)
+    }
+
     /// The process died; what the transcript yields must go on from the newest request.
     pub(super) fn crash(&mut self, restored: &[Arc<Message>]) -> Checked {
         (self.turns, self.repetitions, self.stop_reason) = (0, 0, None);
-        self.failed = false;
+        (self.failed, self.compacting) = (false, None);
         check_messages(restored, Tail::AnyRole)?;
         check_prefix(&self.last, restored)
     }

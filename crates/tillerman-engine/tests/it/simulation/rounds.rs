@@ -49,7 +49,7 @@ pub(super) struct Rounds {
     agents: HashSet<TaskId>,
     lifecycle: HashMap<EntryId, String>,
     answered: HashSet<EntryId>,
-    /// How often rounds ended in which way.
+    /// How often rounds ended in which way, and how often room was made.
     pub(super) endings: BTreeMap<String, u64>,
 }
 
@@ -86,8 +86,9 @@ impl Rounds {
                 self.edge = None;
                 Ok(())
             }
-            Effect::RunHooks { run, input } => match input.detail {
-                HookDetail::SessionStart { .. } => {
+            Effect::RunHooks { run, input } => match &input.detail {
+                // After a compaction the session starts anew in the middle of a round.
+                HookDetail::SessionStart { source, .. } if source != "compact" => {
                     self.edge = Some(*run);
                     ensure(self.phase == Phase::Idle, "sessions-start-once", String::new)
                 }
@@ -100,9 +101,7 @@ impl Rounds {
                 _ => self.check_begun(effect),
             },
             Effect::CallModel { .. } => {
-                let kept = self.blocked || self.taken.is_empty();
-                ensure(kept, "prompts-are-not-lost", || format!("{:?}", self.taken))?;
-                self.taken.clear();
+                self.go_on()?;
                 self.joined = 0;
                 self.check_begun(effect)
             }
@@ -116,6 +115,14 @@ impl Rounds {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The round goes on, so it has taken up what it took, or hooks did not want it to.
+    fn go_on(&mut self) -> Checked {
+        let kept = self.blocked || self.taken.is_empty();
+        ensure(kept, "prompts-are-not-lost", || format!("{:?}", self.taken))?;
+        self.taken.clear();
+        Ok(())
     }
 
     fn check_begun(&self, effect: &Effect) -> Checked {
@@ -169,6 +176,11 @@ impl Rounds {
         match frame {
             Frame::System(frame) => match &frame.detail {
                 SystemDetail::Init(_) => self.begin(),
+                SystemDetail::Status { status: Some(status), .. } if status == "compacting" => {
+                    self.go_on()
+                }
+                SystemDetail::CompactBoundary { .. } => self.note("(compacted)"),
+                SystemDetail::MicrocompactBoundary { .. } => self.note("(outputs cleared)"),
                 SystemDetail::SessionStateChanged { state, .. } => {
                     self.state = Some(*state);
                     Ok(())
@@ -207,7 +219,12 @@ impl Rounds {
             format!("a result ({}) outside a round", result.terminal_reason)
         })?;
         let reason = result.terminal_reason.as_str();
-        let may_drop = matches!(reason, "blocked" | "hook_stopped" | "aborted_streaming");
+        let may_drop = match reason {
+            "blocked" | "hook_stopped" | "aborted_streaming" => true,
+            // Hooks kept them out of the round, which then found no room to go on.
+            "rapid_refill_breaker" => self.blocked,
+            _ => false,
+        };
         ensure(self.taken.is_empty() || may_drop, "prompts-are-not-lost", || {
             format!("{:?} when the round ended as {reason}", self.taken)
         })?;
@@ -221,7 +238,11 @@ impl Rounds {
         }
         self.taken.clear();
         (self.phase, self.fresh, self.joined) = (Phase::Idle, 0, 0);
-        *self.endings.entry(reason.to_owned()).or_default() += 1;
+        self.note(reason)
+    }
+
+    fn note(&mut self, what: &str) -> Checked {
+        *self.endings.entry(what.to_owned()).or_default() += 1;
         Ok(())
     }
 

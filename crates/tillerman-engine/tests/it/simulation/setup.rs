@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Map, json};
-use tillerman_engine::{Books, Echo, Limits, Origin, SessionConfig};
+use tillerman_engine::{
+    Books, CompactionConfig, CompactionMode, Echo, Limits, Origin, SessionConfig,
+    StructuredOutputConfig,
+};
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
@@ -14,7 +17,7 @@ use tillerman_protocol::tool::{Access, ToolSpec};
 
 use super::dice::Dice;
 
-const EVENTS: [HookEvent; 13] = [
+const EVENTS: [HookEvent; 15] = [
     HookEvent::PreToolUse,
     HookEvent::PostToolUse,
     HookEvent::PostToolUseFailure,
@@ -28,6 +31,8 @@ const EVENTS: [HookEvent; 13] = [
     HookEvent::PostModelSwitch,
     HookEvent::SessionStart,
     HookEvent::SessionEnd,
+    HookEvent::PreCompact,
+    HookEvent::PostCompact,
 ];
 
 /// What stays the same for all sessions, so that it is built once.
@@ -63,6 +68,12 @@ impl Stage {
         Self { catalog, tools }
     }
 
+    /// One of the tools delivers the output.
+    fn structured_output(&self, dice: &mut Dice) -> StructuredOutputConfig {
+        let max_retries = u32::try_from(dice.below(4)).unwrap_or(0);
+        StructuredOutputConfig { tool: self.tools[1].clone(), max_retries }
+    }
+
     /// A random configuration.
     pub(super) fn config(&self, dice: &mut Dice) -> SessionConfig {
         let all = ["sim-second".to_owned(), "free".to_owned()];
@@ -92,7 +103,25 @@ impl Stage {
             checkpoints: dice.chance(30),
             agent: None,
             books: Books::Own,
+            compaction: compaction(dice),
+            structured_output: dice.chance(15).then(|| self.structured_output(dice)),
         }
+    }
+}
+
+fn compaction(dice: &mut Dice) -> CompactionConfig {
+    let mode = match dice.below(10) {
+        0 => CompactionMode::Off,
+        1 => CompactionMode::OnRequest,
+        _ => CompactionMode::Automatic,
+    };
+    CompactionConfig {
+        mode,
+        // The simulated provider counts anything up to 75,000 tokens.
+        window: dice.pick(&[None, Some(5_000), Some(8_000), Some(60_000), Some(80_000)]),
+        percent: dice.pick(&[None, None, Some(40)]),
+        unknown_window: None,
+        newest_outputs: dice.index(6),
     }
 }
 

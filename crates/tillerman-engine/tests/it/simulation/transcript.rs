@@ -32,10 +32,14 @@ impl Transcript {
     pub(super) fn append(&mut self, entry: &Entry) -> Checked {
         if let Some(link) = entry.link() {
             let parent = link.parent_uuid.as_ref();
-            let known = parent.map_or(self.places.is_empty(), |id| self.places.contains_key(id));
+            let begins = self.places.is_empty() || is_boundary(entry);
+            let known = parent.map_or(begins, |id| self.places.contains_key(id));
             ensure(known, "entries-hang-on-entries", || format!("{} on {parent:?}", link.uuid))?;
             let repeated = self.places.insert(link.uuid.clone(), self.entries.len());
             ensure(repeated.is_none(), "entry-ids-are-unique", || link.uuid.to_string())?;
+        }
+        if makes_room(entry) {
+            self.shown.clear();
         }
         self.entries.push(entry.clone());
         Ok(())
@@ -134,6 +138,19 @@ impl Transcript {
             }
         }
         Ok(())
+    }
+}
+
+fn is_boundary(entry: &Entry) -> bool {
+    matches!(entry, Entry::System(entry) if entry.subtype == "compact_boundary")
+}
+
+/// Whether what was shown before need not be in the conversation any more.
+fn makes_room(entry: &Entry) -> bool {
+    match entry {
+        Entry::User(entry) => entry.is_compact_summary == Some(true),
+        Entry::System(entry) => entry.subtype == "microcompact_boundary",
+        _ => false,
     }
 }
 

@@ -257,7 +257,15 @@ impl World {
 
     fn prompt(&mut self) -> Input {
         let number = self.writer.number();
-        let command = self.dice.pick(&["/help", "/cost", "/context", "/model", "/model sim-named"]);
+        let command = self.dice.pick(&[
+            "/help",
+            "/cost",
+            "/context",
+            "/compact",
+            "/compact keep the numbers",
+            "/model",
+            "/model sim-named",
+        ]);
         let text = match self.dice.below(100) {
             0..6 => " ".repeat(usize::try_from(number).unwrap_or(1)),
             _ => format!("{PROMPT}{number}"),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, json};
 use tillerman_engine::{
-    AgentIdentity, Books, CallId, Echo, Input, Limits, Origin, Place, ResponseId, Restored,
-    Session, SessionConfig, Ticket, TimerId,
+    AgentIdentity, Books, CallId, CompactionConfig, Echo, Input, Limits, Origin, Place, ResponseId,
+    Restored, Session, SessionConfig, Ticket, TimerId,
 };
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
@@ -145,5 +145,7 @@ pub(super) fn config(seed: [u64; 2], agent: Option<String>, budget: Option<f64>)
             transcript_path: String::new(),
         }),
         books: Books::Shared,
+        compaction: CompactionConfig::automatic(),
+        structured_output: None,
     }
 }
