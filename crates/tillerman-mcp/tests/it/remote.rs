@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::IntoResponse;
+use axum::response::IntoResponse as _;
 use axum::response::sse::{Event, Sse};
 use axum::routing::{any, get};
 use rmcp::model::{
