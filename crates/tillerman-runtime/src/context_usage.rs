@@ -14,6 +14,12 @@ pub(crate) fn describe(session: &Session) -> Value {
         spec.name.len() + spec.description.len() + spec.input_schema.to_string().len()
     };
     let tools = estimate(config.tools.iter().map(tool_size).sum());
+    let of_servers = config.tools.iter().filter_map(|spec| {
+        let (server, _) = spec.name.strip_prefix("mcp__")?.split_once("__")?;
+        let tokens = estimate(tool_size(spec));
+        Some(json!({"name": spec.name, "serverName": server, "tokens": tokens, "isLoaded": true}))
+    });
+    let mcp_tools: Vec<Value> = of_servers.collect();
     let messages = session.conversation().messages();
     let said =
         estimate(messages.iter().map(|m| serde_json::to_string(m).map_or(0, |s| s.len())).sum());
@@ -37,7 +43,7 @@ pub(crate) fn describe(session: &Session) -> Value {
         "percentage": total * 100 / window,
         "model": session.model(),
         "memoryFiles": [],
-        "mcpTools": [],
+        "mcpTools": mcp_tools,
         "agents": [],
         "gridRows": [],
         "isAutoCompactEnabled": false,

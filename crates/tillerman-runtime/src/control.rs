@@ -79,6 +79,7 @@ impl SessionTask {
         }
         self.feed(Input::HooksRegistered(registered.events)).await;
         let mut answer = self.facing.greeting.clone();
+        self.list_prompts(&mut answer);
         answer.insert("current_permission_mode".to_owned(), json!(self.engine.mode()));
         let state = match self.engine.activity() {
             Activity::Running => "running",
