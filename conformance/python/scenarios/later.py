@@ -1,6 +1,6 @@
 """Capabilities that are still to come; each of these is listed in expected-failures.txt until then."""
 
-from claude_agent_sdk import AgentDefinition, create_sdk_mcp_server, tool
+from claude_agent_sdk import AgentDefinition
 from stage import contains, equal, say, scenario, use
 
 
@@ -10,19 +10,6 @@ async def structured_output(stage):
     stage.model(use("StructuredOutput", colour="teal"), say("done"))
     run = (await stage.ask("pick a colour", output_format={"type": "json_schema", "schema": schema})).succeeded()
     equal(run.result.structured_output, {"colour": "teal"}, "structured output")
-
-
-@scenario
-async def mcp_sdk_server(stage):
-    @tool("double", "Doubles a number", {"number": int})
-    async def double(arguments):
-        return {"content": [{"type": "text", "text": f"twice is {arguments['number'] * 2}"}]}
-
-    server = create_sdk_mcp_server("sums", "1.0.0", [double])
-    model = stage.model(use("mcp__sums__double", number=21), say("forty-two"))
-    run = (await stage.ask("double 21", mcp_servers={"sums": server}, allowed_tools=["mcp__sums__double"])).succeeded()
-    equal([(s["name"], s["status"]) for s in run.init["mcp_servers"]], [("sums", "connected")], "servers")
-    contains(model.finish().last.results[0], "twice is 42", "tool result")
 
 
 @scenario

@@ -9,18 +9,6 @@ scenario("structured_output", async (stage) => {
   equal(run.result.structured_output, { colour: "teal" }, "structured output");
 });
 
-scenario("mcp_sdk_server", async (stage) => {
-  const { z } = await stage.package("zod/index.js");
-  const double = stage.sdk.tool("double", "Doubles a number", { number: z.number() }, async ({ number }) => ({
-    content: [{ type: "text", text: `twice is ${number * 2}` }],
-  }));
-  const sums = stage.sdk.createSdkMcpServer({ name: "sums", version: "1.0.0", tools: [double] });
-  const model = await stage.model(use("mcp__sums__double", { number: 21 }), say("forty-two"));
-  const run = (await stage.ask("double 21", { mcpServers: { sums }, allowedTools: ["mcp__sums__double"] })).succeeded();
-  equal(run.init.mcp_servers.map(({ name, status }) => [name, status]), [["sums", "connected"]], "servers");
-  contains((await model.finish()).last.results[0], "twice is 42", "tool result");
-});
-
 scenario("subagent", async (stage) => {
   const scout = { description: "looks around", prompt: "You are a scout.", tools: ["Read"] };
   const model = await stage.model(

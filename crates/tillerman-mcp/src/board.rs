@@ -1,6 +1,7 @@
 //! The board on which supervisors show the state of their servers and everybody else reads it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{Implementation, ProgressToken, Prompt, ServerCapabilities, Tool as ListedTool};
@@ -9,6 +10,7 @@ use tillerman_ports::{CallProgress, McpHost};
 use tillerman_protocol::ToolUseId;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
+use tokio_util::sync::DropGuard;
 
 use crate::config::{HubConfig, NamedServer};
 
@@ -111,6 +113,10 @@ pub(crate) struct Entry {
     pub(crate) server: NamedServer,
     pub(crate) phase: Phase,
     pub(crate) orders: mpsc::Sender<Order>,
+    /// Tells the entry from others of the same name, whose supervisors may still be ending.
+    pub(crate) serial: u64,
+    /// Stops the supervisor when the entry is taken off the board.
+    pub(crate) _lease: DropGuard,
     /// Whether the host added it while the session ran.
     pub(crate) is_hosts: bool,
 }
@@ -121,6 +127,7 @@ pub(crate) struct Board {
     pub(crate) config: HubConfig,
     entries: Mutex<BTreeMap<String, Entry>>,
     number: watch::Sender<u64>,
+    serials: AtomicU64,
     host: watch::Sender<Option<Arc<dyn McpHost>>>,
     calls: Mutex<HashMap<(String, ProgressToken), RunningCall>>,
     pub(crate) stdio_turns: Semaphore,
@@ -142,6 +149,7 @@ impl Board {
             config,
             entries: Mutex::default(),
             number: watch::Sender::new(1),
+            serials: AtomicU64::new(0),
             host: watch::Sender::new(None),
             calls: Mutex::default(),
             stdio_turns: Semaphore::new(STDIO_AT_A_TIME),
@@ -162,12 +170,17 @@ impl Board {
     }
 
     /// Shows a server's phase; one that is no longer on the board stays off it.
-    pub(crate) fn show(&self, server: &str, phase: Phase) {
+    pub(crate) fn show(&self, server: &str, serial: u64, phase: Phase) {
         self.write(|entries| {
-            if let Some(entry) = entries.get_mut(server) {
+            if let Some(entry) = entries.get_mut(server).filter(|entry| entry.serial == serial) {
                 entry.phase = phase;
             }
         });
+    }
+
+    /// A number that no entry has had.
+    pub(crate) fn next_serial(&self) -> u64 {
+        self.serials.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn phase(&self, server: &str) -> Option<Phase> {

@@ -10,8 +10,10 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
+use tillerman_ports::HostFailure;
 use tillerman_protocol::control::{ControlBody, PersonRequest};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::board::{Board, Order};
 
@@ -40,12 +42,20 @@ impl Handler {
     }
 
     /// Has the host ask the person; without an answer nothing is agreed to.
-    async fn elicit(&self, request: ElicitRequestParams) -> ElicitResult {
+    async fn elicit(
+        &self,
+        request: ElicitRequestParams,
+        withdrawn: &CancellationToken,
+    ) -> ElicitResult {
         let Some(host) = self.board.host() else {
             return ElicitResult::new(ElicitationAction::Decline);
         };
-        let answer = host.ask(ControlBody::Person(question(&self.server, &request))).await;
-        match answer {
+        let asking = host.ask(ControlBody::Person(question(&self.server, &request)));
+        let answer = tokio::select! {
+            answer = tokio::time::timeout(self.board.config.limits.call, asking) => answer,
+            () = withdrawn.cancelled() => return ElicitResult::new(ElicitationAction::Cancel),
+        };
+        match answer.unwrap_or(Err(HostFailure::Gone)) {
             Ok(answer) => result_of(&answer),
             Err(failure) => {
                 tracing::warn!(
@@ -87,9 +97,9 @@ impl ClientHandler for Handler {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.elicit(request).await)
+        Ok(self.elicit(request, &context.ct).await)
     }
 
     async fn on_progress(

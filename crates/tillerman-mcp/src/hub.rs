@@ -81,17 +81,20 @@ impl Fleet {
     /// Adds a server, in place of one that has the same name.
     pub(crate) fn add(&self, server: NamedServer, is_hosts: bool) {
         let (own_orders, orders) = mpsc::channel(ORDERS);
+        let serial = self.board.next_serial();
+        let stop = self.stop.child_token();
         let entry = Entry {
+            serial,
             server: server.clone(),
             phase: Phase::Connecting,
             orders: own_orders.clone(),
+            _lease: stop.clone().drop_guard(),
             is_hosts,
         };
         self.board.write(|entries| entries.insert(server.name.clone(), entry));
         let board = Arc::clone(&self.board);
-        let stop = self.stop.child_token();
         let own_orders = own_orders.downgrade();
-        let supervisor = Supervisor { server, board, orders, own_orders, stop };
+        let supervisor = Supervisor { server, serial, board, orders, own_orders, stop };
         let mut supervisors = locked(&self.supervisors);
         while supervisors.try_join_next().is_some() {}
         supervisors.spawn(supervisor.run());

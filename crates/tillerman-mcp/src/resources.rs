@@ -1,7 +1,6 @@
 //! The tools that list and read what servers have to read.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams};
 use serde_json::{Value, json};
@@ -14,8 +13,6 @@ use crate::board::{Board, Phase};
 use crate::call::{CallError, Wait, ask};
 use crate::listing;
 use crate::outcome::{Shelf, resource};
-
-const LIST: Duration = Duration::from_secs(60);
 
 /// Lists resources.
 #[derive(Clone, Debug)]
@@ -59,10 +56,11 @@ impl ListResources {
             return Err(ToolFailure::new(text));
         }
         let mut found = Vec::new();
+        let limit = self.0.config.limits.connect;
         let servers = servers_with_resources(&self.0);
         for server in servers.iter().filter(|name| wanted.is_none_or(|wanted| wanted == *name)) {
             let Some(Phase::Connected(connected)) = self.0.phase(server) else { continue };
-            match tokio::time::timeout(LIST, listing::resources(&connected.peer)).await {
+            match tokio::time::timeout(limit, listing::resources(&connected.peer)).await {
                 Ok(Ok(resources)) => {
                     for resource in resources {
                         let mut value = serde_json::to_value(&resource).unwrap_or_default();

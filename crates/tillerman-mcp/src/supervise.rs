@@ -12,11 +12,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::board::{Board, Connected, LastWords, Order, Phase};
-use crate::config::{Kind, NamedServer};
+use crate::config::{Kind, NamedServer, Patience};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::handler::Handler;
 use crate::listing;
+use crate::transport::OpenStreamError;
 
+/// How long a session gets to begin before servers are started that it does not wait for.
+const LET_BEGIN: Duration = Duration::from_millis(100);
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 /// How long changes of lists are gathered, at first and in a storm of them.
@@ -32,6 +35,7 @@ type Answer = oneshot::Sender<Result<(), String>>;
 /// Supervises a server until it is told to stop.
 pub(crate) struct Supervisor {
     pub(crate) server: NamedServer,
+    pub(crate) serial: u64,
     pub(crate) board: Arc<Board>,
     pub(crate) orders: mpsc::Receiver<Order>,
     /// Where the server's own notifications are sent to.
@@ -59,7 +63,7 @@ enum Next {
 impl Supervisor {
     /// Runs until the hub stops it.
     pub(crate) async fn run(mut self) {
-        let mut next = Next::Connect(None);
+        let mut next = self.begin().await;
         loop {
             next = match next {
                 Next::Stop => return,
@@ -67,6 +71,17 @@ impl Supervisor {
                 Next::Connect(answer) => self.connect(answer).await,
                 Next::Restore { last, attempt } => self.restore(last, attempt).await,
             };
+        }
+    }
+
+    /// Ten programs that start at once would hold up the session; those that nobody waits for let it
+    /// begin first.
+    async fn begin(&self) -> Next {
+        let pause = if self.server.patience == Patience::None { LET_BEGIN } else { Duration::ZERO };
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Next::Stop,
+            () = tokio::time::sleep(pause) => Next::Connect(None),
         }
     }
 
@@ -90,7 +105,7 @@ impl Supervisor {
     }
 
     async fn connect(&mut self, answer: Option<Answer>) -> Next {
-        self.board.show(&self.server.name, Phase::Connecting);
+        self.show(Phase::Connecting);
         match self.try_connect().await {
             Some(Ok(connection)) => {
                 tell(answer, Ok(()));
@@ -99,7 +114,7 @@ impl Supervisor {
             Some(Err(error)) => {
                 tracing::warn!("the MCP server {} is not available: {error}", self.server.name);
                 tell(answer, Err(error.to_string()));
-                self.board.show(&self.server.name, phase_of(&error));
+                self.show(phase_of(&error));
                 Next::Wait
             }
             None => Next::Stop,
@@ -111,11 +126,11 @@ impl Supervisor {
         let why = last.last_words.get().unwrap_or_else(|| "the connection was lost".to_owned());
         if attempt >= self.board.config.limits.reconnects || self.kind() == Kind::InProcess {
             tracing::warn!("the MCP server {} is lost: {why}", self.server.name);
-            self.board.show(&self.server.name, Phase::Failed(why));
+            self.show(Phase::Failed(why));
             return Next::Wait;
         }
         let phase = Phase::Reconnecting { last: Arc::clone(&last), why };
-        self.board.show(&self.server.name, phase);
+        self.show(phase);
         let pause = (FIRST_BACKOFF * 2_u32.saturating_pow(attempt)).min(LONGEST_BACKOFF);
         // The first attempt comes at once: most servers that end can be started again.
         let pause = if attempt == 0 { Duration::ZERO } else { pause };
@@ -183,7 +198,7 @@ impl Supervisor {
     async fn listen(&mut self, connection: Connection) -> Next {
         let Connection { running, connected } = connection;
         let mut connected = Arc::new(connected);
-        self.board.show(&self.server.name, Phase::Connected(Arc::clone(&connected)));
+        self.show(Phase::Connected(Arc::clone(&connected)));
         let mut wire = Wire::new(running);
         let end = self.obey(&mut wire, &mut connected).await;
         match end {
@@ -248,7 +263,7 @@ impl Supervisor {
                     prompts: listing.prompts,
                     last_words: connected.last_words.clone(),
                 });
-                self.board.show(&self.server.name, Phase::Connected(Arc::clone(connected)));
+                self.show(Phase::Connected(Arc::clone(connected)));
             }
             Ok(Err(error)) => {
                 tracing::warn!("the tools of {} cannot be listed: {error}", self.server.name);
@@ -257,8 +272,12 @@ impl Supervisor {
         }
     }
 
+    fn show(&self, phase: Phase) {
+        self.board.show(&self.server.name, self.serial, phase);
+    }
+
     fn disable(&self, answer: Answer) {
-        self.board.show(&self.server.name, Phase::Disabled);
+        self.show(Phase::Disabled);
         tell(Some(answer), Ok(()));
     }
 
@@ -300,7 +319,10 @@ impl Wire {
 
 fn phase_of(error: &ConnectError) -> Phase {
     match error {
-        ConnectError::NeedsAuth { .. } => Phase::NeedsAuth(error.to_string()),
+        ConnectError::NeedsAuth { .. }
+        | ConnectError::EventStream(OpenStreamError::Status(401)) => {
+            Phase::NeedsAuth(error.to_string())
+        }
         _ => Phase::Failed(error.to_string()),
     }
 }

@@ -91,6 +91,7 @@ impl SessionTask {
         let agents = self.hear_of_agents(hello.agents.as_ref(), hello.forward_subagent_text).await;
         let mut answer = self.facing.greeting.clone();
         answer.insert("agents".to_owned(), Value::Array(agents));
+        self.list_prompts(&mut answer);
         answer.insert("current_permission_mode".to_owned(), json!(self.engine.mode()));
         let state = match self.engine.activity() {
             Activity::Running => "running",

@@ -48,6 +48,20 @@ impl SessionTask {
         }
     }
 
+    /// Adds the prompts of servers to the commands that a host is told of.
+    pub(crate) fn list_prompts(&self, greeting: &mut Map<String, Value>) {
+        let prompts = self.mcp.servers.iter().flat_map(|servers| servers.prompts());
+        let commands = greeting.entry("commands").or_insert_with(|| json!([]));
+        if let Value::Array(commands) = commands {
+            commands.extend(prompts.map(|prompt| {
+                let hint: Vec<String> =
+                    prompt.arguments.iter().map(|name| format!("<{name}>")).collect();
+                json!({"name": prompt.command, "description": prompt.description,
+                    "argumentHint": hint.join(" "), "builtin": false})
+            }));
+        }
+    }
+
     pub(crate) fn mcp_status(&self) -> Value {
         let status = self.mcp.servers.as_ref().map(|servers| servers.status());
         json!({"mcpServers": status.unwrap_or_default()})

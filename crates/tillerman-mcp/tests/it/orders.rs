@@ -71,3 +71,18 @@ async fn the_hosts_servers_are_replaced_and_others_stay() {
     assert_eq!(names, ["s"]);
     stage.end().await;
 }
+
+#[tokio::test]
+async fn a_server_that_is_configured_otherwise_is_replaced_even_while_it_connects() {
+    let stage = scripts(&[], limits());
+    let script = stage.path("server.py");
+    let server = |conduct: &str| json!({"more": {"command": "python3", "args": [script, conduct]}});
+    let set = |servers: Value| json!({"subtype": "mcp_set_servers", "servers": servers});
+    let slow = stage.hub.carry_out(serde_json::from_value(set(server("mute"))).unwrap());
+    let (_, answer) = tokio::join!(slow, order(&stage, set(server("well"))));
+    assert_eq!(answer.unwrap(), json!({"added": ["more"], "removed": [], "errors": {}}));
+    assert_eq!(stage.status("more").status, "connected");
+    let result = stage.hub.call("mcp__more__echo", json!({"t": 1})).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "ECHO:1");
+    stage.end().await;
+}

@@ -104,8 +104,10 @@ async fn failures_of_remote_servers_are_named() {
                 (name.to_owned(), (stage.status(name).status, stage.status(name).error.unwrap()))
             })
             .into();
-    assert_eq!(states["challenge"].0, "needs-auth", "{states:?}");
-    for name in ["page", "nobody", "silly", "stream"] {
+    for name in ["challenge", "stream"] {
+        assert_eq!(states[name].0, "needs-auth", "{states:?}");
+    }
+    for name in ["page", "nobody", "silly"] {
         assert_eq!(states[name].0, "failed", "{states:?}");
     }
     assert_eq!(states["silly"].1, "ftp://x is not an http:// or https:// address");

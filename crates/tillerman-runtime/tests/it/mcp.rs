@@ -37,6 +37,8 @@ async fn the_first_prompt_waits_for_servers_and_the_rest_of_the_session_does_not
     assert_eq!(init(&frames)["mcp_servers"], json!([{"name": "notes", "status": "connected"}]));
     assert_eq!(init(&frames)["slash_commands"], json!(["mcp__notes__greet"]));
     assert_eq!(play.model.requests()[0].tools[0].name, "mcp__notes__add");
+    let usage = play.ask(json!({"subtype": "get_context_usage"})).await["response"].clone();
+    assert_eq!(usage["mcpTools"][0]["serverName"], "notes");
     play.say("two").await;
     play.round().await;
     let (_, end) = play.close().await;
@@ -96,7 +98,8 @@ async fn tools_come_and_go_between_requests() {
 async fn messages_of_in_process_servers_travel_as_control_requests() {
     let servers = TestServers::ready();
     let mut play = with(stage([]), &servers).begin();
-    play.ask(json!({"subtype": "initialize", "sdkMcpServers": ["calc"]})).await;
+    let hello = play.ask(json!({"subtype": "initialize", "sdkMcpServers": ["calc"]})).await;
+    assert_eq!(hello["response"]["commands"][0]["name"], "mcp__notes__greet");
     assert_eq!(servers.log(), ["added calc"]);
     let host = servers.host();
     let message = |id: u32| ControlBody::McpMessage {
