@@ -230,7 +230,8 @@ impl Session {
     }
 
     fn prompted(&mut self, mut prompt: Prompt) {
-        if self.door != Door::Open {
+        // What agents are told comes from other agents, which go on when the host has left.
+        if self.door != Door::Open && self.config.agent.is_none() {
             return;
         }
         // A host that is not sure whether a prompt arrived may send it again.
