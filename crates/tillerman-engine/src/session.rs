@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use tillerman_protocol::hook::{HookDetail, HookEvent};
+use tillerman_protocol::hook::HookEvent;
 use tillerman_protocol::model::Thinking;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::{EntryId, Moment, ToolUseId};
@@ -294,17 +294,7 @@ impl Session {
 
     /// Has hooks look at prompts, if any listen, before the model hears of them.
     pub(crate) fn submit(&mut self, prompts: Vec<Prompt>) {
-        let opens = self.round.as_ref().is_some_and(|round| round.turns == 0) && !self.has_answered;
-        let detail = match &self.config.agent {
-            None if self.is_hooked(HookEvent::UserPromptSubmit) => {
-                let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
-                HookDetail::UserPromptSubmit { prompt: texts.join("\n") }
-            }
-            Some(_) if opens && self.is_hooked(HookEvent::SubagentStart) => {
-                HookDetail::SubagentStart {}
-            }
-            _ => return self.take_up(prompts),
-        };
+        let Some(detail) = self.submission(&prompts) else { return self.take_up(prompts) };
         let run = self.run_hooks(detail);
         self.set_stage(Stage::Submitting(run, prompts));
     }
