@@ -165,8 +165,11 @@ fn outcome(words: &mut Words) -> ToolOutcome {
                 Some(blocks) => serde_json::from_value(blocks).expect("content blocks"),
                 None => Content::Text(words.text()),
             };
-            let left = words.option("left").map(|task| json!({"backgroundTaskId": task}));
-            Ok(ToolOutput::new(content, left))
+            let command = words.option("left").map(|task| json!({"backgroundTaskId": task}));
+            let agent = words.option("launched").map(|agent| {
+                json!({"status": "async_launched", "agentId": agent, "description": "digging"})
+            });
+            Ok(ToolOutput::new(content, command.or(agent)))
         }
         "err" => Err(ToolFailure::new(words.text())),
         other => words.misread(other),
