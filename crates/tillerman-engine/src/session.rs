@@ -244,7 +244,8 @@ impl Session {
     }
 
     fn prompted(&mut self, mut prompt: Prompt) {
-        if self.door != Door::Open {
+        // What agents are told comes from other agents, which go on when the host has left.
+        if self.door != Door::Open && self.config.agent.is_none() {
             return;
         }
         // A host that is not sure whether a prompt arrived may send it again.
@@ -310,17 +311,7 @@ impl Session {
     /// Has hooks look at prompts, if any listen, before the model hears of them.
     pub(crate) fn submit(&mut self, prompts: Vec<Prompt>) {
         self.name_round(&prompts);
-        let opens = self.round.as_ref().is_some_and(|round| round.turns == 0) && !self.has_answered;
-        let detail = match &self.config.agent {
-            None if self.is_hooked(HookEvent::UserPromptSubmit) => {
-                let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
-                HookDetail::UserPromptSubmit { prompt: texts.join("\n") }
-            }
-            Some(_) if opens && self.is_hooked(HookEvent::SubagentStart) => {
-                HookDetail::SubagentStart {}
-            }
-            _ => return self.take_up(prompts),
-        };
+        let Some(detail) = self.submission(&prompts) else { return self.take_up(prompts) };
         let run = self.run_hooks(detail);
         self.set_stage(Stage::Submitting(run, prompts));
     }

@@ -1,6 +1,8 @@
 //! The binary from end to end, as hosts and people use it.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod checkpoints;

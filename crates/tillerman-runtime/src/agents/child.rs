@@ -163,7 +163,7 @@ pub(crate) fn offers(definition: &AgentDefinition, name: &str) -> bool {
 
 /// The parent's rules, and what the definition forbids beyond them. A rule that cannot be read
 /// forbids the whole tool.
-fn policy_below(parent: &Policy, definition: &AgentDefinition) -> Policy {
+pub(crate) fn policy_below(parent: &Policy, definition: &AgentDefinition) -> Policy {
     let mut policy = parent.clone();
     for entry in definition.disallowed_tools.iter().flatten() {
         let whole_tool = || split(entry).and_then(|(tool, _)| Rule::parse(tool).ok());

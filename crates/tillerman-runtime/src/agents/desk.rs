@@ -70,8 +70,10 @@ impl Agents {
         setup.engine.offer(&offered);
         setup.engine.init.agents = own.roster.names();
         if let Some(main) = agents.main {
-            own.by = own.roster.find(&main.name).cloned();
-            own.role = Role::take(setup, main, &own.roster);
+            let definition = own.roster.find(&main.name).cloned();
+            own.role = Role::take(setup, main, definition.as_ref());
+            definition.iter().for_each(|definition| own.narrow(definition));
+            own.by = definition;
         }
         Some((own, bills))
     }
@@ -99,6 +101,11 @@ impl Agents {
             _ => self.roster.clone(),
         };
         Self::new(Arc::clone(&self.tree), roster, self.depth + 1)
+    }
+
+    /// Forgets the agents that a session with this definition may not start.
+    pub(crate) fn narrow(&mut self, definition: &AgentDefinition) {
+        self.roster = self.below(definition).roster;
     }
 
     pub(crate) fn become_agent(&mut self, agent: Arc<Agent>) {

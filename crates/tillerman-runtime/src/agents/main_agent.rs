@@ -6,8 +6,7 @@ use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::frame::UserFrame;
 use tillerman_protocol::tool::ToolSpec;
 
-use crate::agents::child::offers;
-use crate::agents::roster::Roster;
+use crate::agents::child::{offers, policy_below};
 use crate::agents::setup::MainAgent;
 use crate::session_task::SessionTask;
 use crate::setup::SessionSetup;
@@ -25,8 +24,13 @@ pub(crate) enum Role {
 
 impl Role {
     /// Has a session that has not begun work by a definition, if that is known already.
-    pub(crate) fn take(setup: &mut SessionSetup, main: MainAgent, roster: &Roster) -> Self {
-        let Some(definition) = roster.find(&main.name) else { return Self::Wanted(main) };
+    pub(crate) fn take(
+        setup: &mut SessionSetup,
+        main: MainAgent,
+        definition: Option<&AgentDefinition>,
+    ) -> Self {
+        let Some(definition) = definition else { return Self::Wanted(main) };
+        setup.policy = policy_below(&setup.policy, definition);
         setup.prompt.base.clone_from(&definition.prompt);
         setup.engine.system = setup.prompt.blocks();
         setup.ports.tools.retain(|tool| offers(definition, &tool.spec().name));
@@ -47,6 +51,7 @@ impl SessionTask {
         let Some(agents) = &self.agents else { return };
         let Role::Wanted(main) = agents.role().clone() else { return };
         let Some(definition) = agents.roster().find(&main.name).cloned() else { return };
+        self.policy = policy_below(&self.policy, &definition);
         self.facing.prompt.base.clone_from(&definition.prompt);
         let blocks = self.facing.prompt.blocks();
         let tools = remaining(&definition, &self.engine.config().tools);
@@ -59,6 +64,7 @@ impl SessionTask {
             self.feed(Input::ModelChosen(Some(model))).await;
         }
         if let Some(agents) = &mut self.agents {
+            agents.narrow(&definition);
             agents.set_role(Role::Taken(definition.initial_prompt.clone()));
             agents.work_by(definition);
         }

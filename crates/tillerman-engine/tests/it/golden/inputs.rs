@@ -201,8 +201,12 @@ fn outcome(words: &mut Words) -> ToolOutcome {
                 Content::Text(text) => Content::Text(text.repeat(times)),
                 blocks @ Content::Blocks(_) => blocks,
             };
-            let left = words.option("left").map(|task| json!({"backgroundTaskId": task}));
-            Ok(ToolOutput::new(content, left.or_else(|| words.maybe_json())))
+            let command = words.option("left").map(|task| json!({"backgroundTaskId": task}));
+            let agent = words.option("launched").map(|agent| {
+                json!({"status": "async_launched", "agentId": agent, "description": "digging"})
+            });
+            let structured = command.or(agent).or_else(|| words.maybe_json());
+            Ok(ToolOutput::new(content, structured))
         }
         "err" => Err(ToolFailure::new(words.text())),
         other => words.misread(other),
