@@ -33,6 +33,12 @@ impl Source {
         }
     }
 
+    /// Whether it lies in the working copy.
+    #[must_use]
+    pub const fn is_in_working_copy(self) -> bool {
+        matches!(self, Self::Project | Self::Local)
+    }
+
     /// Whether a repository can have written it: such a layer may tighten but not loosen.
     const fn is_shared(self) -> bool {
         matches!(self, Self::Project)
@@ -152,6 +158,12 @@ impl Layers {
         self.layers.push(Layer { source: Source::Flag, settings });
     }
 
+    /// The layers, weakest first.
+    #[must_use]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Layer> {
+        self.layers.iter()
+    }
+
     /// What could not be used.
     #[must_use]
     pub fn errors(&self) -> &[SettingsError] {
@@ -161,6 +173,21 @@ impl Layers {
     /// The strongest layer's value of a key.
     pub fn strongest<T>(&self, pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
         self.layers.iter().rev().find_map(|layer| pick(&layer.settings))
+    }
+
+    /// Whether any layer turns a switch on that makes things stricter.
+    #[must_use]
+    pub fn is_on(&self, key: &str) -> bool {
+        let said = |layer: &Layer| layer.settings.extra.get(key) == Some(&Value::Bool(true));
+        self.layers.iter().any(said)
+    }
+
+    /// A list of texts; a project cannot add any.
+    #[must_use]
+    pub fn own_texts(&self, key: &str) -> Vec<String> {
+        let own = self.layers.iter().filter(|layer| !layer.source.is_shared());
+        let lists = own.filter_map(|layer| layer.settings.extra.get(key)?.as_array());
+        lists.flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
     /// The command that prints the API key; a project cannot name one.
@@ -203,8 +230,7 @@ impl Layers {
         for layer in &self.layers {
             let mode = layer.settings.permissions.as_ref().and_then(|it| it.default_mode);
             let Some(mode) = mode else { continue };
-            let in_working_copy = matches!(layer.source, Source::Project | Source::Local);
-            let delegates = in_working_copy && mode == PermissionMode::Auto;
+            let delegates = layer.source.is_in_working_copy() && mode == PermissionMode::Auto;
             let loosens = layer.source.is_shared()
                 && strictness(mode) < strictness(chosen.unwrap_or_default());
             if !(loosens || delegates) {

@@ -3,5 +3,7 @@
 mod layers;
 mod persist;
 
+pub mod extensions;
+
 pub use layers::{Layer, Layers, Places, SettingsError, Source, read_argument};
 pub use persist::{PersistError, persist};

@@ -16,6 +16,7 @@ pub mod permission;
 pub mod control;
 pub mod frame;
 
+pub mod agent;
 pub mod catalog;
 pub mod sandbox;
 pub mod settings;
