@@ -20,12 +20,13 @@ use crate::clock::SystemClock;
 use crate::credentials::Credentials;
 use crate::engine_setup::{Workplace, engine_config};
 use crate::environment::Environment;
+use crate::extensions::{Ground, extend};
 use crate::failure::StartFailure;
 use crate::greeting::{catalog_with_overrides, greeting};
 use crate::keeper::SettingsKeeper;
 use crate::opening;
 use crate::provider::{Router, WithoutCredentials};
-use crate::toolbox::tools;
+use crate::toolbox::{skill_tool_of, tools};
 use crate::web_access::{SideDoor, web_config};
 use crate::{git, instructions, mcp, rewind, rules};
 
@@ -44,9 +45,12 @@ pub(crate) async fn assemble(
     let credentials = Credentials::find(environment, &layers).await?;
     let mode = permission_mode(arguments, environment, &layers)?;
     let directories = working_directories(arguments, &layers, &cwd)?;
-    let prompt = system_prompt(arguments, &cwd, &directories)?;
+    let mut prompt = system_prompt(arguments, &cwd, &directories)?;
     let mcp_servers = mcp::servers(&arguments.extension.mcp_config)?;
     let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
+    let ground = Ground { layers: &layers, directories: &directories, session: &opened.id };
+    let extended = extend(arguments, environment, &ground);
+    extended.dress(&mut prompt);
     let policy = policy(arguments, environment, &layers, directories);
     let catalog = Arc::new(catalog_with_overrides(environment));
     let (model_name, model) = choose_model(arguments, environment, &layers, &credentials, &catalog);
@@ -57,6 +61,7 @@ pub(crate) async fn assemble(
     };
     let web = web_config(environment, &catalog, &opened.id, &door);
     let mut tools = tools(arguments, environment, &layers, &cwd, &policy, &opened, web);
+    tools.extend(skill_tool_of(arguments, &extended.library, &policy));
     if mode == PermissionMode::BypassPermissions {
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
@@ -71,10 +76,11 @@ pub(crate) async fn assemble(
         has_checkpoints: checkpoints.is_some(),
         key_source: credentials.source,
         model: &model_name,
+        contents: &extended.contents,
     };
     let engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
     Ok(SessionSetup {
-        greeting: greeting(&catalog, credentials.source),
+        greeting: greeting(&catalog, credentials.source, &extended.contents),
         engine,
         restored: opened.restored,
         copied: opened.copied,
@@ -89,6 +95,7 @@ pub(crate) async fn assemble(
             clock: Arc::new(SystemClock),
             checkpoints,
             keeper: Arc::new(SettingsKeeper(places(environment, &cwd))),
+            library: Some(extended.library),
         },
         secrets: credentials.secrets(),
         mirror: arguments.format.copies.session_mirror,
@@ -102,26 +109,28 @@ fn places(environment: &Environment, cwd: &Path) -> Places {
     Places { config_dir: environment.config_dir(), cwd: cwd.to_path_buf() }
 }
 
+/// The sources that settings and extensions come from.
+pub(crate) fn sources(arguments: &Arguments) -> Result<Vec<Source>, StartFailure> {
+    let Some(list) = &arguments.extension.setting_sources else {
+        return Ok(vec![Source::User, Source::Project, Source::Local]);
+    };
+    let names = list.split(',').filter(|name| !name.is_empty());
+    let source = |name: &str| {
+        Source::parse(name.trim()).ok_or_else(|| {
+            StartFailure::usage(format!(
+                "{name} is not a settings source; use user, project or local"
+            ))
+        })
+    };
+    names.map(source).collect()
+}
+
 fn settings(
     arguments: &Arguments,
     environment: &Environment,
     cwd: &Path,
 ) -> Result<Layers, StartFailure> {
-    let sources: Vec<Source> = match &arguments.extension.setting_sources {
-        None => vec![Source::User, Source::Project, Source::Local],
-        Some(list) => list
-            .split(',')
-            .filter(|name| !name.is_empty())
-            .map(|name| {
-                Source::parse(name.trim()).ok_or_else(|| {
-                    StartFailure::usage(format!(
-                        "{name} is not a settings source; use user, project or local"
-                    ))
-                })
-            })
-            .collect::<Result<_, _>>()?,
-    };
-    let mut layers = Layers::load(&places(environment, cwd), &sources);
+    let mut layers = Layers::load(&places(environment, cwd), &sources(arguments)?);
     for error in layers.errors() {
         tracing::warn!("{error}; the file was left out");
     }
@@ -202,7 +211,7 @@ fn system_prompt(
         directories[1..].iter().map(|path| path.display().to_string()).collect();
     let is_git = git::branch(cwd).is_some();
     let environment = instructions::environment(cwd, &further, is_git, SystemClock.now());
-    Ok(SystemPrompt { base, append, environment })
+    Ok(SystemPrompt { base, append, memory: String::new(), environment })
 }
 
 fn policy(

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Map;
-use tillerman_engine::{COMMANDS, Echo, Limits, Origin, SessionConfig};
-use tillerman_ports::Tool;
+use tillerman_engine::{Echo, Limits, Origin, SessionConfig};
+use tillerman_ports::{Contents, Tool};
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::frame::{Init, McpServerState};
 use tillerman_protocol::model::Thinking;
@@ -33,6 +33,7 @@ pub(crate) struct Workplace<'a> {
     pub(crate) has_checkpoints: bool,
     pub(crate) key_source: &'a str,
     pub(crate) model: &'a str,
+    pub(crate) contents: &'a Contents,
 }
 
 /// Everything the engine is started with.
@@ -102,12 +103,10 @@ fn init(workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
         cwd: workplace.cwd.display().to_string(),
         tools: specs.iter().map(|spec| spec.name.clone()).collect(),
         mcp_servers: workplace.mcp.to_vec(),
-        slash_commands: COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect(),
         api_key_source: workplace.key_source.to_owned(),
         claude_code_version: PROTOCOL_LEVEL.to_owned(),
         tillerman_version: env!("CARGO_PKG_VERSION").to_owned(),
-        output_style: "default".to_owned(),
-        ..Init::default()
+        ..workplace.contents.init.clone()
     }
 }
 

@@ -5,7 +5,9 @@ mod environment;
 
 mod assemble;
 mod engine_setup;
+mod extensions;
 mod greeting;
+mod library;
 mod opening;
 mod provider;
 mod rewind;
@@ -30,6 +32,7 @@ mod keeper;
 mod mcp;
 mod rules;
 mod seed;
+mod suggestion;
 
 use std::io::Write as _;
 use std::process::ExitCode;

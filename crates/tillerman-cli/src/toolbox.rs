@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use tillerman_config::Layers;
 use tillerman_policy::{Policy, split_rules};
-use tillerman_ports::Tool;
-use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
+use tillerman_ports::{Library, Tool};
+use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools, skill_tool};
 
 use crate::arguments::Arguments;
 use crate::engine_setup::has_approver;
 use crate::environment::Environment;
+use crate::library::FileLibrary;
 use crate::opening::Opened;
 
 /// The tools that exist in this session.
@@ -55,17 +56,34 @@ pub(crate) fn tools(
         audience: if has_approver(arguments) { Audience::Present } else { Audience::Absent },
         web,
     };
+    let mut tools = session_tools(config);
+    let exists = existing(arguments, policy);
+    tools.retain(|tool| exists(&tool.spec().name));
+    tools
+}
+
+/// The tool for skills, where there are any.
+pub(crate) fn skill_tool_of(
+    arguments: &Arguments,
+    library: &Arc<FileLibrary>,
+    policy: &Policy,
+) -> Option<Arc<dyn Tool>> {
+    let listing = library.listing();
+    let shared: Arc<dyn Library> = Arc::<FileLibrary>::clone(library);
+    let tool = (!listing.is_empty()).then(|| skill_tool(shared, &listing))?;
+    existing(arguments, policy)(&tool.spec().name).then_some(tool)
+}
+
+/// Which tools exist: those that are wanted and not denied altogether.
+fn existing(arguments: &Arguments, policy: &Policy) -> impl Fn(&str) -> bool {
     let wanted: Option<Vec<String>> = arguments.permission.tools.as_ref().and_then(|lists| {
         let names: Vec<String> = lists.iter().flat_map(|list| split_rules(list)).collect();
         (names != ["default"]).then_some(names)
     });
-    let is_wanted = |name: &String| wanted.as_ref().is_none_or(|names| names.contains(name));
-    let is_denied =
-        |name: &str| policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none());
-    let mut tools = session_tools(config);
-    tools.retain(|tool| {
-        let name = tool.spec().name;
-        is_wanted(&name) && !is_denied(&name)
-    });
-    tools
+    let denied = policy.deny.iter().filter(|rule| rule.content().is_none());
+    let denied: Vec<String> = denied.map(|rule| rule.tool().to_owned()).collect();
+    move |name| {
+        let is_wanted = wanted.as_ref().is_none_or(|names| names.iter().any(|it| it == name));
+        is_wanted && !denied.iter().any(|it| it == name)
+    }
 }

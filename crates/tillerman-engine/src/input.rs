@@ -6,7 +6,7 @@ use tillerman_protocol::hook::HookEvent;
 use tillerman_protocol::model::{ModelEvent, SystemBlock, Thinking};
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate};
 use tillerman_protocol::task::{TaskEnd, TaskKind};
-use tillerman_protocol::tool::ToolOutcome;
+use tillerman_protocol::tool::{ToolOutcome, ToolSpec};
 use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
@@ -78,12 +78,29 @@ pub enum Input {
     ThinkingChosen(Thinking),
     /// Another system prompt holds from now on.
     SystemChosen(Vec<SystemBlock>),
+    /// What `init` lists has changed.
+    Relisted(Box<Listing>),
+    /// The transcript of a conversation that started over lies here.
+    TranscriptMoved(String),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
     /// No further prompts or answers will come.
     InputClosed,
     /// The process is about to end; no result is wanted.
     ShutDown,
+}
+
+/// What files add to a session, as `init` lists it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    /// Commands that work as prompts.
+    pub slash_commands: Vec<String>,
+    /// Skills by name.
+    pub skills: Vec<String>,
+    /// Plugins.
+    pub plugins: Vec<Value>,
+    /// A tool that is described in another way from now on.
+    pub tool: Option<ToolSpec>,
 }
 
 /// Work that a tool left behind.
@@ -112,6 +129,21 @@ pub struct Prompt {
     pub wants_answer: bool,
     /// Who says it.
     pub author: Author,
+    /// The command it was typed as, when it stands for more than it says.
+    pub command: Option<Box<CommandUse>>,
+}
+
+/// A command that was made into a prompt before the session heard of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandUse {
+    /// What the person typed.
+    pub typed: String,
+    /// What it is answered with, when no model is to be asked.
+    pub answer: Option<String>,
+    /// Rules that are allowed while it is worked on.
+    pub grants: Vec<String>,
+    /// The model that is to answer.
+    pub model: Option<String>,
 }
 
 /// Who a user message comes from.
@@ -127,12 +159,20 @@ impl Prompt {
     /// Something a person says that wants an answer.
     #[must_use]
     pub const fn new(content: Content) -> Self {
-        Self { content, uuid: None, wants_answer: true, author: Author::Person }
+        Self { content, uuid: None, wants_answer: true, author: Author::Person, command: None }
     }
 
     /// A plain text that wants an answer.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Content::Text(text.into()))
+    }
+
+    /// What the person typed.
+    #[must_use]
+    pub fn typed(&self) -> String {
+        self.command
+            .as_ref()
+            .map_or_else(|| self.content.plain_text(), |command| command.typed.clone())
     }
 }
 

@@ -28,6 +28,7 @@ mod commands;
 mod converse;
 mod finish;
 mod record;
+mod renewal;
 mod settle;
 mod tasks;
 
@@ -38,7 +39,9 @@ pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
 pub use identity::IdSource;
-pub use input::{Author, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
+pub use input::{
+    Author, CommandUse, Input, Judgement, Listing, PermissionAnswer, Prompt, TaskStart,
+};
 pub use ledger::Ledger;
 pub use replay::{Restored, restore};
 pub use session::{Activity, Session};

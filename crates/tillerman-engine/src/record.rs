@@ -31,9 +31,15 @@ impl Session {
             self.with_round(|round| round.prompts.push(client_uuid.clone()));
             self.emit_lifecycle(client_uuid, "started");
         }
-        let text = prompt.content.plain_text();
         if prompt.author == Author::Person {
+            let text = prompt
+                .command
+                .as_ref()
+                .map_or_else(|| prompt.content.plain_text(), |it| it.typed.clone());
             self.with_round(|round| round.prompt_text = Some(text));
+        }
+        if let Some(command) = prompt.command.filter(|command| !command.grants.is_empty()) {
+            self.effects.push(Effect::Grant(command.grants));
         }
         self.conversation.say(prompt.content.into_blocks());
         uuid

@@ -41,6 +41,8 @@ pub struct Session {
     pub(crate) last_result_failed: bool,
     /// Tokens the newest request carried and the newest response added.
     pub(crate) context_tokens: u64,
+    /// Dollars spent before the conversation started over.
+    pub(crate) spent_before: f64,
     counter: u64,
 }
 
@@ -110,6 +112,7 @@ impl Session {
             door: Door::Open,
             last_result_failed: false,
             context_tokens: 0,
+            spent_before: 0.0,
             counter: 0,
             config,
         }
@@ -154,6 +157,8 @@ impl Session {
             Input::ModeChosen(mode) => self.choose_mode(mode),
             Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
             Input::SystemChosen(system) => self.config.system = system,
+            Input::Relisted(listing) => self.relist(*listing),
+            Input::TranscriptMoved(path) => self.config.origin.transcript_path = path,
             Input::HooksRegistered(events) => self.config.hooked = events,
             Input::InputClosed => self.close_input(),
             Input::ShutDown => self.shut_down(),
@@ -274,7 +279,8 @@ impl Session {
             }
             return;
         }
-        self.round = Some(Box::new(Round::new(self.now, self.choices.model.clone())));
+        let model = self.model_for(&prompts);
+        self.round = Some(Box::new(Round::new(self.now, model)));
         self.emit_running();
         self.submit(prompts);
     }
@@ -282,7 +288,7 @@ impl Session {
     /// Has hooks look at prompts, if any listen, before the model hears of them.
     pub(crate) fn submit(&mut self, prompts: Vec<Prompt>) {
         if self.is_hooked(HookEvent::UserPromptSubmit) {
-            let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
+            let texts: Vec<String> = prompts.iter().map(Prompt::typed).collect();
             let detail = HookDetail::UserPromptSubmit { prompt: texts.join("\n") };
             let run = self.run_hooks(detail);
             self.set_stage(Stage::Submitting(run, prompts));

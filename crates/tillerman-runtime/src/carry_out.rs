@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::facts::RealDisk;
 use crate::hook_desk::Start;
+use crate::invocations::{SKILL, touched, with_memory};
 use crate::questions::Question;
 use crate::session_task::SessionTask;
 use crate::work::Name;
@@ -33,7 +34,12 @@ impl SessionTask {
             return;
         }
         match effect {
-            Effect::Emit(frame) => self.show(*frame).await,
+            Effect::Emit(frame) => {
+                if matches!(*frame, Frame::Result(_)) {
+                    self.take_back();
+                }
+                self.show(*frame).await;
+            }
             Effect::Append(entry) => {
                 // A fork is stored once it has something of its own to store.
                 for copied in std::mem::take(&mut self.copied) {
@@ -71,6 +77,8 @@ impl SessionTask {
                     self.update_permissions(update).await;
                 }
             }
+            Effect::Grant(rules) => self.lend(&rules),
+            Effect::StartOver { session } => self.start_over(&session),
             Effect::RunTool { call, tool_use_id, name, input } => {
                 self.run_tool(call, tool_use_id, &name, input);
             }
@@ -267,7 +275,23 @@ impl SessionTask {
         let environment = self.run_with.remove(&call).unwrap_or_default();
         let request = ToolCall { tool_use_id, input, cancel: cancel.clone(), environment, tasks };
         let tool = Arc::clone(tool);
-        self.work.call(call, cancel, async move { tool.call(request).await });
+        let Some(library) = self.ports.library.clone() else {
+            return self.work.call(call, cancel, async move { tool.call(request).await });
+        };
+        if name == SKILL {
+            let skill = request.input.get("skill").and_then(serde_json::Value::as_str);
+            self.lend(&library.grants(skill.unwrap_or_default()));
+            let expander = self.expander(library, cancel.clone());
+            return self.work.call(call, cancel, expander.skill(request.input));
+        }
+        let path = touched(name, &request.input);
+        self.work.call(call, cancel, async move {
+            let outcome = tool.call(request).await;
+            match path {
+                Some(path) => with_memory(outcome, library, path).await,
+                None => outcome,
+            }
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tillerman_engine::{Activity, AskId, Input, PermissionAnswer};
 use tillerman_protocol::control::{
-    ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest,
+    ControlAnswer, ControlBody, ControlRequest, ControlResponse, InitializeRequest, SettingsRequest,
 };
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::model::Thinking;
@@ -17,15 +17,13 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 13] = [
+const NOT_YET: [&str; 11] = [
     "mcp_reconnect",
     "mcp_toggle",
     "mcp_set_servers",
     "mcp_call",
     "mcp_read_resource",
     "seed_read_state",
-    "reload_plugins",
-    "reload_skills",
     "apply_flag_settings",
     "update_settings",
     "generate_session_title",
@@ -42,7 +40,9 @@ impl SessionTask {
         let answer = match request.request {
             ControlBody::Initialize(hello) => return self.initialize(id, *hello).await,
             ControlBody::Interrupt => {
-                let still_queued = json!({"still_queued": self.engine.queued()});
+                let mut queued = self.engine.queued();
+                queued.extend(self.prompts.queued());
+                let still_queued = json!({"still_queued": queued});
                 self.respond(id, Ok(still_queued)).await;
                 return self.feed(Input::Interrupted).await;
             }
@@ -68,6 +68,11 @@ impl SessionTask {
             ControlBody::RewindFiles { user_message_id, dry_run } => {
                 self.rewind_files(user_message_id, dry_run).await
             }
+            ControlBody::Settings(
+                SettingsRequest::ReloadPlugins
+                | SettingsRequest::ReloadSkills
+                | SettingsRequest::ReloadOutputStyles,
+            ) => self.reload().await,
             other => refuse(&other),
         };
         self.respond(id, answer).await;
@@ -75,6 +80,7 @@ impl SessionTask {
 
     async fn initialize(&mut self, id: RequestId, hello: InitializeRequest) {
         self.choose_system(&hello).await;
+        self.choose_skills(hello.skills.as_deref()).await;
         let registered = self.hooks.register(&hello.hooks.unwrap_or_default());
         for (key, text) in registered.complaints {
             tracing::warn!("{text}");
@@ -142,7 +148,7 @@ impl SessionTask {
 
     async fn withdraw(&mut self, uuid: &str) -> Answer {
         let uuid = EntryId::new(uuid);
-        let cancelled = self.engine.queued().contains(&uuid);
+        let cancelled = self.prompts.withdraw(&uuid) || self.engine.queued().contains(&uuid);
         self.feed(Input::PromptWithdrawn(uuid)).await;
         Ok(json!({"cancelled": cancelled}))
     }

@@ -11,9 +11,12 @@ mod bypass;
 mod carry_out;
 mod checkpoints;
 mod control;
+mod invocations;
 mod malformed;
 
 mod work;
+
+mod expander;
 
 mod facts;
 mod hook_desk;

@@ -58,7 +58,7 @@ impl Secrets {
         }
     }
 
-    fn redact_text(&self, text: &mut String) {
+    pub(crate) fn redact_text(&self, text: &mut String) {
         for secret in &self.0 {
             if text.contains(secret.as_str()) {
                 *text = text.replace(secret.as_str(), REDACTED);

@@ -12,6 +12,7 @@ use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
 
 use crate::hook_desk::HookDesk;
+use crate::invocations::PromptDesk;
 use crate::questions::Questions;
 use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
@@ -86,6 +87,7 @@ pub(crate) struct SessionTask {
     pub(crate) work: Work,
     pub(crate) questions: Questions,
     pub(crate) hooks: HookDesk,
+    pub(crate) prompts: PromptDesk,
     pub(crate) ids: IdSource,
     pub(crate) out: mpsc::Sender<Frame>,
     pub(crate) facing: Facing,
@@ -124,6 +126,7 @@ impl SessionTask {
             work: Work::new(),
             questions: Questions::default(),
             hooks: HookDesk::default(),
+            prompts: PromptDesk::default(),
             ids,
             out,
             facing: Facing {
@@ -159,7 +162,7 @@ impl SessionTask {
 
     async fn hear_frame(&mut self, frame: Frame) {
         match frame {
-            Frame::User(frame) => self.feed(Input::Prompted(prompt_of(*frame))).await,
+            Frame::User(frame) => self.hear_prompt(prompt_of(*frame)).await,
             Frame::ControlRequest(request) => self.answer_control(*request).await,
             Frame::ControlResponse(response) => self.take_answer(*response).await,
             Frame::Unknown(frame) => self.hear_malformed(&frame).await,
@@ -185,6 +188,7 @@ impl SessionTask {
             }
             Report::HookTimedOut(request) => self.hook_timed_out(request).await,
             Report::TaskLeft(task) => self.take_task(task).await,
+            Report::Expanded(expanded) => self.expanded(expanded).await,
         }
     }
 
@@ -209,12 +213,17 @@ impl SessionTask {
             let outcome = Box::new(given_up.outcome);
             self.feed(Input::HooksAnswered { run: given_up.run, outcome }).await;
         }
-        self.feed(Input::InputClosed).await;
+        if !self.prompts.closes_later() {
+            self.feed(Input::InputClosed).await;
+        }
     }
 
     /// Steps the engine until it has nothing more to say about this input.
     pub(crate) async fn feed(&mut self, input: Input) {
         let input = self.without_bypass(input).await;
+        if matches!(input, Input::Interrupted) {
+            self.prompts.interrupt();
+        }
         self.pending.push_back(input);
         while let Some(input) = self.pending.pop_front() {
             let effects = self.engine.step(self.ports.clock.now(), input);

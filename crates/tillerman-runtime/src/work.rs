@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::expander::Expanded;
 use crate::task_desk::Desk;
 
 const REPORTS_IN_FLIGHT: usize = 256;
@@ -30,6 +31,7 @@ pub(crate) enum Report {
     Engine(Box<Input>),
     HookTimedOut(RequestId),
     TaskLeft(BackgroundTask),
+    Expanded(Expanded),
 }
 
 /// Names a piece of work.
@@ -40,6 +42,8 @@ pub(crate) enum Name {
     Timer(TimerId),
     HookTimer(RequestId),
     Task(TaskId),
+    /// A prompt that is being put together; there is one at a time.
+    Expansion,
 }
 
 /// Everything a session has under way.
@@ -150,6 +154,10 @@ impl Work {
         cancel.inspect(|cancel| cancel.cancel()).is_some()
     }
 
+    pub(crate) fn expansion(&mut self, work: impl Future<Output = Expanded> + Send + 'static) {
+        self.spawn(Name::Expansion, work.map(|expanded| Some(Report::Expanded(expanded))));
+    }
+
     pub(crate) fn timer(&mut self, timer: TimerId, after: Duration) {
         let fired = Report::Engine(Box::new(Input::TimerFired { timer }));
         self.spawn(Name::Timer(timer), tokio::time::sleep(after).map(|()| Some(fired)));
@@ -229,6 +237,9 @@ fn crashed(name: Name) -> Report {
             let outcome =
                 Err(ToolFailure::new("The tool crashed. It may have taken effect in part."));
             Report::Engine(Box::new(Input::ToolEnded { call, outcome }))
+        }
+        Name::Expansion => {
+            Report::Expanded(Expanded::Answer("The command crashed and was left out.".to_owned()))
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),

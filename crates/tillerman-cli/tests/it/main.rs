@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod checkpoints;
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod formats;
@@ -12,6 +14,8 @@ mod formats;
 mod harness;
 #[cfg(test)]
 mod kills;
+#[cfg(test)]
+mod memory;
 #[cfg(test)]
 mod model_faults;
 #[cfg(test)]

@@ -179,8 +179,6 @@ async fn what_cannot_be_done_yet_is_admitted() {
         json!({"subtype": "mcp_call", "tool": "mcp__notes__add"}),
         json!({"subtype": "mcp_read_resource", "serverName": "notes", "uri": "note://1"}),
         json!({"subtype": "seed_read_state", "path": "/a", "mtime": 1}),
-        json!({"subtype": "reload_plugins"}),
-        json!({"subtype": "reload_skills"}),
         json!({"subtype": "apply_flag_settings", "settings": {}}),
         json!({"subtype": "update_settings", "source": "localSettings", "settings": {}}),
         json!({"subtype": "generate_session_title", "description": "x"}),

@@ -32,6 +32,8 @@ mod hooks;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+mod invocations;
+#[cfg(test)]
 mod malformed;
 #[cfg(test)]
 mod permissions;

@@ -1,7 +1,9 @@
 //! From the `>` lines of a transcript to what a session hears.
 
 use serde_json::Value;
-use tillerman_engine::{HookOutcome, Input, Judgement, PermissionAnswer, Prompt, TaskStart};
+use tillerman_engine::{
+    CommandUse, HookOutcome, Input, Judgement, PermissionAnswer, Prompt, TaskStart,
+};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::hook::{HookEvent, HookOutput};
 use tillerman_protocol::permission::PermissionMode;
@@ -94,7 +96,15 @@ fn prompt(words: &mut Words) -> Prompt {
         None => serde_json::from_value(words.json()).expect("content blocks"),
     };
     let uuid = words.option("uuid").map(EntryId::new);
-    Prompt { uuid, wants_answer: !words.flag("quiet"), ..Prompt::new(content) }
+    let typed = words.option("typed");
+    let command = typed.map(|typed| CommandUse {
+        typed,
+        answer: words.option("answer"),
+        grants: words.option("grants").into_iter().collect(),
+        model: words.option("with"),
+    });
+    let command = command.map(Box::new);
+    Prompt { uuid, wants_answer: !words.flag("quiet"), command, ..Prompt::new(content) }
 }
 
 fn judgement(words: &mut Words) -> Judgement {
