@@ -16,6 +16,19 @@ fn an_empty_project_has_nothing_and_no_complaints() {
 }
 
 #[test]
+fn an_empty_project_costs_next_to_nothing() {
+    let grove = Grove::new();
+    let once = || {
+        let began = std::time::Instant::now();
+        assert!(grove.load().skills.is_empty() && grove.memory().files.is_empty());
+        began.elapsed()
+    };
+    let fastest = (0..50).map(|_| once()).min().unwrap();
+    println!("an empty project: {fastest:?}");
+    assert!(fastest.as_micros() < 5_000, "it took {fastest:?}");
+}
+
+#[test]
 fn the_user_wins_over_the_project_and_a_skill_over_a_command() {
     let grove = Grove::new();
     grove.put("repo/.claude/commands/deploy.md", "from the repository");
