@@ -279,10 +279,8 @@ impl SessionTask {
             return self.work.call(call, cancel, async move { tool.call(request).await });
         };
         if name == SKILL {
-            let skill = request.input.get("skill").and_then(serde_json::Value::as_str);
-            self.lend(&library.grants(skill.unwrap_or_default()));
-            let expander = self.expander(library, cancel.clone());
-            return self.work.call(call, cancel, expander.skill(request.input));
+            let skill = self.skill(library, &cancel, request.input);
+            return self.work.call(call, cancel, skill);
         }
         let path = touched(name, &request.input);
         self.work.call(call, cancel, async move {

@@ -30,6 +30,13 @@ pub(crate) enum Expanded {
     Prompt { text: String, grants: Vec<String>, model: Option<String> },
 }
 
+/// Whether the rules of a skill hold for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lends {
+    Rules,
+    Nothing,
+}
+
 /// Puts texts together with the permissions of the moment in which they were asked for.
 #[derive(Debug)]
 pub(crate) struct Expander {
@@ -65,7 +72,7 @@ impl Expander {
     }
 
     /// What the model gets that asks for a skill.
-    pub(crate) async fn skill(self, input: Value) -> ToolOutcome {
+    pub(crate) async fn skill(self, input: Value, lends: Lends) -> ToolOutcome {
         let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
         let name = text("skill").or_else(|| text("command")).unwrap_or_default();
         let name = name.trim_start_matches('/').to_owned();
@@ -73,9 +80,12 @@ impl Expander {
         let library = Arc::clone(&self.library);
         let asked = name.clone();
         let read = tokio::task::spawn_blocking(move || library.skill(&asked, &arguments)).await;
-        let invocation = read
+        let mut invocation = read
             .unwrap_or_else(|_| Err("The skill could not be read.".to_owned()))
             .map_err(ToolFailure::new)?;
+        if lends == Lends::Nothing {
+            invocation.grants.clear();
+        }
         let text = self.put_together(invocation).await.map_err(ToolFailure::new)?;
         let shown = json!({"success": true, "commandName": name});
         Ok(ToolOutput::new(Content::Text(text), Some(shown)))

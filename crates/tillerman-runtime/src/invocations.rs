@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tillerman_engine::{CommandUse, Input, Listing, Prompt};
-use tillerman_policy::Rule;
+use tillerman_policy::{Before, Facts, Rule, Verdict};
 use tillerman_ports::{Contents, Library};
 use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::tool::ToolOutcome;
@@ -14,7 +14,8 @@ use tillerman_protocol::{EntryId, SessionId};
 use tokio_util::sync::CancellationToken;
 
 use crate::control::Answer;
-use crate::expander::{Expanded, Expander};
+use crate::expander::{Expanded, Expander, Lends};
+use crate::facts::RealDisk;
 use crate::session_task::SessionTask;
 
 /// The tool by which the model asks for skills.
@@ -127,6 +128,24 @@ impl SessionTask {
             tasks: self.work.desk(),
             cancel,
         }
+    }
+
+    /// The work on a skill that the model asks for. It lends its rules where somebody allowed it:
+    /// to load a text is no question, but a model that was misled must not allow itself anything.
+    pub(crate) fn skill(
+        &mut self,
+        library: Arc<dyn Library>,
+        cancel: &CancellationToken,
+        input: Value,
+    ) -> impl Future<Output = ToolOutcome> + Send + 'static {
+        let facts = Facts { tool: SKILL, input: &input, only_looks: false, disk: &RealDisk };
+        let ruling = self.policy.judge(&facts, self.engine.mode(), Before::Nothing);
+        let lends = if ruling.verdict == Verdict::Allow { Lends::Rules } else { Lends::Nothing };
+        if lends == Lends::Rules {
+            let name = input.get("skill").and_then(Value::as_str).unwrap_or_default();
+            self.lend(&library.grants(name));
+        }
+        self.expander(library, cancel.clone()).skill(input, lends)
     }
 
     /// Allows calls by these rules until the round has its result.

@@ -223,10 +223,8 @@ async fn lent_rules_end_with_their_round() {
     assert_eq!(touch.log().len(), 1, "without the command somebody is asked");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_skill_gives_its_text_and_lends_its_rules() {
-    let skill = looking("Skill", Conduct::Fail);
-    let touch = changing("Touch", Conduct::Succeed);
+/// A model that loads a skill and then does what the skill would allow.
+fn baking(skill: &TestTool, touch: &TestTool) -> Stage {
     let grants = vec!["Touch".to_owned()];
     let invocation = Invocation { grants, ..deploy(vec![text("How to deploy.")]) };
     let scripts = [
@@ -234,11 +232,30 @@ async fn a_skill_gives_its_text_and_lends_its_rules() {
         calls("Touch", "toolu_2", &json!({})),
         says("Done."),
     ];
-    let mut play = begin(scripts, [&skill, &touch], invocation);
+    with_library(stage(scripts).tools([skill, touch]), invocation)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_skill_that_is_allowed_gives_its_text_and_lends_its_rules() {
+    let (skill, touch) = (looking("Skill", Conduct::Fail), changing("Touch", Conduct::Succeed));
+    let mut stage = baking(&skill, &touch);
+    stage.setup.policy.allow.push(Rule::parse("Skill(deploy)").unwrap());
+    let mut play = stage.begin();
     play.say("Deploy, please").await;
     let frames = play.round().await;
     assert_eq!(tool_result(&frames)["content"], "How to deploy.");
     assert_eq!((result(&frames).as_str(), touch.log().len()), ("Done.", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_skill_that_nobody_allowed_gives_its_text_alone() {
+    let (skill, touch) = (looking("Skill", Conduct::Fail), changing("Touch", Conduct::Succeed));
+    let mut play = baking(&skill, &touch).begin();
+    play.say("Deploy, please").await;
+    let loaded = play.until("user").await;
+    assert_eq!(tool_result(&[loaded])["content"], "How to deploy.");
+    play.until("control_request/can_use_tool").await;
+    assert!(touch.log().is_empty(), "a model cannot allow itself anything");
 }
 
 #[tokio::test(start_paused = true)]
