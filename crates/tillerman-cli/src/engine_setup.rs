@@ -46,7 +46,10 @@ pub(crate) fn engine_config(
 ) -> SessionConfig {
     let flags = &arguments.model;
     let resolve = |name: &str| catalog.resolve(name).to_owned();
-    let specs: Vec<_> = workplace.tools.iter().map(|tool| tool.spec()).collect();
+    let mut specs: Vec<_> = workplace.tools.iter().map(|tool| tool.spec()).collect();
+    if workplace.contents.skill_tool.is_none() {
+        specs.retain(|spec| spec.name != "Skill");
+    }
     let cwd = workplace.cwd.display().to_string();
     SessionConfig {
         session_id: opened.id.clone(),

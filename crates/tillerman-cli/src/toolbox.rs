@@ -62,15 +62,14 @@ pub(crate) fn tools(
     tools
 }
 
-/// The tool for skills, where there are any.
+/// The tool for skills. It is there before the first skill is, which may come while running.
 pub(crate) fn skill_tool_of(
     arguments: &Arguments,
     library: &Arc<FileLibrary>,
     policy: &Policy,
 ) -> Option<Arc<dyn Tool>> {
-    let listing = library.listing();
     let shared: Arc<dyn Library> = Arc::<FileLibrary>::clone(library);
-    let tool = (!listing.is_empty()).then(|| skill_tool(shared, &listing))?;
+    let tool = skill_tool(shared, &library.listing());
     existing(arguments, policy)(&tool.spec().name).then_some(tool)
 }
 

@@ -99,8 +99,17 @@ pub struct Listing {
     pub skills: Vec<String>,
     /// Plugins.
     pub plugins: Vec<Value>,
-    /// A tool that is described in another way from now on.
-    pub tool: Option<ToolSpec>,
+    /// A tool that is offered from now on, or not any more.
+    pub tool: Option<ToolChange>,
+}
+
+/// What becomes of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolChange {
+    /// The model is told this about it.
+    Offered(ToolSpec),
+    /// The model is not told of it any more.
+    Withdrawn(String),
 }
 
 /// Work that a tool left behind.

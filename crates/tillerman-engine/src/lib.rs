@@ -40,7 +40,7 @@ pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
 pub use identity::IdSource;
 pub use input::{
-    Author, CommandUse, Input, Judgement, Listing, PermissionAnswer, Prompt, TaskStart,
+    Author, CommandUse, Input, Judgement, Listing, PermissionAnswer, Prompt, TaskStart, ToolChange,
 };
 pub use ledger::Ledger;
 pub use replay::{Restored, restore};

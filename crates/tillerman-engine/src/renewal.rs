@@ -9,7 +9,7 @@ use tillerman_protocol::tool::ToolSpec;
 
 use crate::conversation::Conversation;
 use crate::effect::{Effect, Sync};
-use crate::input::{Listing, Prompt};
+use crate::input::{Listing, Prompt, ToolChange};
 use crate::ledger::Ledger;
 use crate::session::{Chain, Session};
 
@@ -47,10 +47,16 @@ impl Session {
         init.slash_commands = listing.slash_commands;
         init.skills = listing.skills;
         init.plugins = listing.plugins;
-        let Some(tool) = listing.tool else { return };
-        let replaced =
-            self.config.tools.iter().map(|spec| if spec.name == tool.name { &tool } else { spec });
-        let tools: Vec<ToolSpec> = replaced.cloned().collect();
+        let Some(change) = listing.tool else { return };
+        let mut tools: Vec<ToolSpec> = self.config.tools.to_vec();
+        match change {
+            ToolChange::Offered(tool) => match tools.iter_mut().find(|it| it.name == tool.name) {
+                Some(held) => *held = tool,
+                None => tools.push(tool),
+            },
+            ToolChange::Withdrawn(name) => tools.retain(|it| it.name != name),
+        }
+        self.config.init.tools = tools.iter().map(|it| it.name.clone()).collect();
         self.config.tools = Arc::from(tools);
     }
 

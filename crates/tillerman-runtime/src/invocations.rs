@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tillerman_engine::{CommandUse, Input, Listing, Prompt};
+use tillerman_engine::{CommandUse, Input, Listing, Prompt, ToolChange};
 use tillerman_policy::{Before, Facts, Rule, Verdict};
 use tillerman_ports::{Contents, Library};
 use tillerman_protocol::content::{Block, Content};
@@ -206,11 +206,16 @@ impl SessionTask {
 
     async fn relist(&mut self, contents: Contents) {
         self.facing.greeting.extend(contents.greeting);
+        // A tool that was denied to the session stays denied.
+        let tool = self.tools.contains_key(SKILL).then(|| match contents.skill_tool {
+            Some(spec) => ToolChange::Offered(spec),
+            None => ToolChange::Withdrawn(SKILL.to_owned()),
+        });
         let listing = Listing {
             slash_commands: contents.init.slash_commands,
             skills: contents.init.skills,
             plugins: contents.init.plugins,
-            tool: contents.skill_tool,
+            tool,
         };
         self.feed(Input::Relisted(Box::new(listing))).await;
     }

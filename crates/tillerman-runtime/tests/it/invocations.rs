@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tillerman_policy::Rule;
+use tillerman_ports::Tool as _;
 use tillerman_ports::{Contents, Invocation, InvocationPart, Library, Programs, Reading};
 use tillerman_protocol::frame::Init;
 use tillerman_runtime::Inbound;
@@ -47,7 +48,8 @@ impl Library for Books {
     fn reload(&self) -> Contents {
         let init = Init { slash_commands: vec!["new".to_owned()], ..Init::default() };
         let greeting = json!({"commands": [{"name": "new"}]}).as_object().unwrap().clone();
-        Contents { init, greeting, ..Contents::default() }
+        let skill_tool = Some(looking("Skill", Conduct::Fail).spec());
+        Contents { init, greeting, skill_tool, ..Contents::default() }
     }
 
     fn limit_skills(&self, names: &[String]) -> Contents {
@@ -289,14 +291,22 @@ async fn memory_of_a_place_comes_with_the_first_look_at_it() {
 
 #[tokio::test(start_paused = true)]
 async fn lists_change_when_files_are_read_again() {
-    let mut play = begin([says("Hello.")], [], Invocation::default());
+    let skill = looking("Skill", Conduct::Fail);
+    let mut stage = with_library(stage([says("Hello.")]).tools([&skill]), Invocation::default());
+    stage.setup.engine.tools = Vec::new().into();
+    let mut play = stage.begin();
     let answer = play.ask(json!({"subtype": "reload_plugins"})).await;
     assert_eq!(answer["response"]["commands"], json!([{"name": "new"}]));
     play.say("Hi").await;
     let init = play.until("system/init").await;
     assert_eq!(init["slash_commands"], json!(["new"]));
+    assert_eq!(init["tools"], json!(["Skill"]), "there are skills now");
+    play.until("result").await;
     let hello = play.ask(json!({"subtype": "initialize", "skills": ["only"]})).await;
     assert_eq!(hello["response"]["commands"], json!([{"name": "new"}]));
+    play.say("/cost").await;
+    let init = play.until("system/init").await;
+    assert_eq!((&init["skills"], &init["tools"]), (&json!(["only"]), &json!([])));
 }
 
 #[tokio::test(start_paused = true)]
