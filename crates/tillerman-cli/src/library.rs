@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tillerman_config::extensions::{
-    Arguments, Audience, DEFAULT_STYLE, ExtensionPlaces, Extensions, Origin, Part, Skill,
-    SkillKind, Surroundings, Trust, expand, listing,
+    Arguments, Audience, DEFAULT_STYLE, ExtensionPlaces, Extensions, Origin, Part, Plugin, Problem,
+    Skill, SkillKind, Surroundings, Trust, expand, listing,
 };
 use tillerman_engine::COMMANDS;
 use tillerman_ports::{Contents, Invocation, InvocationPart, Library, Programs, Reading};
@@ -242,7 +242,7 @@ impl State {
             ..Init::default()
         };
         if !problems.is_empty() {
-            init.extra.insert("plugin_errors".to_owned(), json!(problems));
+            init.extra.insert("plugin_errors".to_owned(), self.errors());
         }
         let listing = self.listing();
         let skill_tool = (!listing.is_empty()).then(|| skill_spec(&listing));
@@ -250,8 +250,26 @@ impl State {
     }
 
     fn plugins(&self) -> Vec<Value> {
-        let plugins = self.extensions.plugins.iter();
-        plugins.map(|it| json!({"name": it.name, "path": it.root, "source": it.source})).collect()
+        let plugin = |it: &Plugin| {
+            let mut plugin = json!({"name": it.name, "path": it.root, "source": it.source});
+            if let Some(version) = &it.version {
+                plugin["version"] = json!(version);
+            }
+            plugin
+        };
+        self.extensions.plugins.iter().map(plugin).collect()
+    }
+
+    /// What could not be used, in the form that hosts know from plugins.
+    fn errors(&self) -> Value {
+        let error = |problem: &Problem| {
+            let is_its = |it: &&Plugin| problem.path.starts_with(&it.root);
+            let holder = self.extensions.plugins.iter().find(is_its);
+            let plugin = holder.map(|it| it.source.as_str()).unwrap_or_default();
+            let (message, path) = (problem.to_string(), &problem.path);
+            json!({"plugin": plugin, "type": "generic-error", "message": message, "path": path})
+        };
+        self.extensions.problems.iter().map(error).collect()
     }
 
     fn greeting(&self) -> Map<String, Value> {

@@ -189,17 +189,20 @@ impl SessionTask {
     /// Reads extensions again and tells what there is now.
     pub(crate) async fn reload(&mut self) -> Answer {
         let Some(library) = self.ports.library.clone() else {
-            return Ok(json!({"commands": [], "skills": [], "plugins": [], "problems": []}));
+            return Ok(json!({"commands": [], "skills": [], "plugins": [], "error_count": 0}));
         };
         let read = tokio::task::spawn_blocking(move || library.reload()).await;
         let Ok(contents) = read else {
             return Err(("The files could not be read again.".to_owned(), None));
         };
         let mut answer = contents.greeting.clone();
-        answer.insert("skills".to_owned(), json!(contents.init.skills));
+        let commands = answer.get("commands").and_then(Value::as_array).into_iter().flatten();
+        let of_files = commands.filter(|it| it.get("builtin") != Some(&Value::Bool(true)));
+        let of_files: Vec<Value> = of_files.cloned().collect();
+        answer.insert("skills".to_owned(), Value::Array(of_files));
         answer.insert("plugins".to_owned(), json!(contents.init.plugins));
+        answer.insert("mcpServers".to_owned(), json!(self.facing.mcp_servers));
         answer.insert("error_count".to_owned(), json!(contents.problems.len()));
-        answer.insert("problems".to_owned(), json!(contents.problems));
         self.relist(contents).await;
         Ok(Value::Object(answer))
     }

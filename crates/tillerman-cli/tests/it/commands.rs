@@ -177,7 +177,7 @@ async fn a_broken_file_is_reported_and_stops_nothing() {
     let finished = launch.run().await;
     finished.assert_code(0).assert_stderr("bad.md:1: the head has no name");
     let frames = finished.frames();
-    assert!(init(&frames)["plugin_errors"][0].as_str().unwrap().contains("bad.md:1"));
+    assert!(init(&frames)["plugin_errors"][0]["message"].as_str().unwrap().contains("bad.md:1"));
 }
 
 #[tokio::test]

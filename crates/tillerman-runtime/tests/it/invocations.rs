@@ -47,7 +47,10 @@ impl Library for Books {
 
     fn reload(&self) -> Contents {
         let init = Init { slash_commands: vec!["new".to_owned()], ..Init::default() };
-        let greeting = json!({"commands": [{"name": "new"}]}).as_object().unwrap().clone();
+        let greeting = json!({"commands": [{"name": "new"}, {"name": "old", "builtin": true}]})
+            .as_object()
+            .unwrap()
+            .clone();
         let skill_tool = Some(looking("Skill", Conduct::Fail).spec());
         Contents { init, greeting, skill_tool, ..Contents::default() }
     }
@@ -296,14 +299,17 @@ async fn lists_change_when_files_are_read_again() {
     stage.setup.engine.tools = Vec::new().into();
     let mut play = stage.begin();
     let answer = play.ask(json!({"subtype": "reload_plugins"})).await;
-    assert_eq!(answer["response"]["commands"], json!([{"name": "new"}]));
+    assert_eq!(answer["response"]["commands"].as_array().unwrap().len(), 2);
+    assert_eq!(answer["response"]["skills"], json!([{"name": "new"}]));
+    assert_eq!(answer["response"]["mcpServers"][0]["name"], "notes");
+    assert_eq!(answer["response"]["error_count"], 0);
     play.say("Hi").await;
     let init = play.until("system/init").await;
     assert_eq!(init["slash_commands"], json!(["new"]));
     assert_eq!(init["tools"], json!(["Skill"]), "there are skills now");
     play.until("result").await;
     let hello = play.ask(json!({"subtype": "initialize", "skills": ["only"]})).await;
-    assert_eq!(hello["response"]["commands"], json!([{"name": "new"}]));
+    assert_eq!(hello["response"]["commands"][0]["name"], "new");
     play.say("/cost").await;
     let init = play.until("system/init").await;
     assert_eq!((&init["skills"], &init["tools"]), (&json!(["only"]), &json!([])));
