@@ -105,10 +105,23 @@ scenario("unsupported_request", async (stage) => {
   // What this version cannot do is refused in words, and the session goes on.
   await stage.model(say("still here"));
   const talk = stage.converse();
-  const refusal = await talk.query.reloadPlugins().then(() => undefined, (error) => error);
-  contains(String(refusal), "reload_plugins", "the refusal");
+  const refusal = await talk.query.applyFlagSettings({}).then(() => undefined, (error) => error);
+  contains(String(refusal), "apply_flag_settings", "the refusal");
   (await talk.turn("hello")).succeeded();
   await talk.end();
+});
+
+scenario("reload_plugins", async (stage) => {
+  // What was written while the session runs is there after a reload, and works.
+  const model = await stage.model(say("waved"));
+  const talk = stage.converse({ settingSources: ["project"] });
+  stage.write(".claude/commands/wave.md", "Wave at $ARGUMENTS");
+  const { commands, plugins, error_count } = await talk.query.reloadPlugins();
+  contains(commands.map(({ name }) => name), "wave", "commands");
+  equal([plugins, error_count], [[], 0], "plugins and errors");
+  (await talk.turn("/wave everybody")).succeeded();
+  await talk.end();
+  contains(JSON.stringify((await model.finish()).requests), "Wave at everybody", "what the model was asked");
 });
 
 scenario("stderr_callback", async (stage) => {

@@ -181,6 +181,7 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
             clock: Arc::clone(&shared.clock),
             checkpoints: None,
             keeper: Arc::clone(&shared.keeper),
+            library: None,
         },
         mirror: false,
         greeting: Map::new(),

@@ -34,8 +34,11 @@ pub(crate) fn setup(
     policy: &Policy,
     config: &ToolConfig,
     opened: &Opened,
+    of_files: Vec<AgentDefinition>,
 ) -> Result<Option<AgentSetup>, StartFailure> {
-    let definitions = definitions(arguments)?;
+    // What the host says replaces what a file says.
+    let mut all = of_files;
+    all.extend(definitions(arguments)?);
     let listed = arguments.permission.tools.is_some();
     let is_there = |name: &str| exists(arguments, policy, name);
     // Either name lets the tool exist, and either one forbids it.
@@ -56,7 +59,7 @@ pub(crate) fn setup(
     let usual = AgentLimits::default();
     let number = |name: &str| environment.number(name);
     Ok(Some(AgentSetup {
-        definitions,
+        definitions: all,
         built_in: !environment.is_on("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"),
         main: arguments
             .extension

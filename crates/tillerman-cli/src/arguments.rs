@@ -273,9 +273,15 @@ pub(crate) struct ExtensionArguments {
     /// Use no other MCP servers than those of --mcp-config
     #[arg(long)]
     pub(crate) strict_mcp_config: bool,
-    /// A plugin's directory
-    #[arg(long, value_name = "DIR", hide = true)]
+    /// Use the plugin in this directory (repeatable)
+    #[arg(long, value_name = "DIR")]
     pub(crate) plugin_dir: Vec<String>,
+    /// Use the plugin in this directory without its MCP servers
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) plugin_dir_no_mcp: Vec<String>,
+    /// Use no commands and no skills of files
+    #[arg(long)]
+    pub(crate) disable_slash_commands: bool,
     /// Agents that the model can hand work to: JSON with a definition by name
     #[arg(long, value_name = "JSON")]
     pub(crate) agents: Option<String>,

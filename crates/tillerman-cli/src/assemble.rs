@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tillerman_config::Layers;
+use tillerman_engine::StructuredOutputConfig;
+use tillerman_mcp::McpHub;
 use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_models::openai::{ProviderKind, provider_for};
 use tillerman_models::rehearsal::RehearsalNote;
 use tillerman_policy::{Guard, Guarded, Policy, split_rules};
-use tillerman_ports::{Clock as _, Model};
+use tillerman_ports::{Clock as _, Model, Tool};
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::permission::PermissionMode;
-use tillerman_runtime::{Ports, SessionSetup, SystemPrompt};
+use tillerman_runtime::{AgentSetup, Ports, SessionSetup, SystemPrompt};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{Arguments, OutputFormat};
@@ -20,11 +22,12 @@ use crate::compaction_setup::{add_structured_output, output_retries, window_of_s
 use crate::credentials::Credentials;
 use crate::engine_setup::{Workplace, engine_config};
 use crate::environment::Environment;
+use crate::extensions::{Extended, Ground, extend};
 use crate::failure::StartFailure;
 use crate::greeting::{catalog_with_overrides, greeting};
 use crate::hooks::{Surroundings, hooks};
 use crate::keeper::SettingsKeeper;
-use crate::opening;
+use crate::opening::{self, Opened};
 use crate::provider::{Router, WithoutCredentials};
 use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
@@ -39,64 +42,41 @@ pub(crate) async fn assemble(
     environment: &Environment,
     shutdown: CancellationToken,
 ) -> Result<SessionSetup, StartFailure> {
-    let cwd = std::env::current_dir().map_err(|error| {
-        StartFailure::usage(format!("The working directory cannot be used: {error}"))
-    })?;
-    let layers = settings::of_session(arguments, environment, &cwd)?;
-    let environment = &environment.overlaid(layers.own_variables());
-    let credentials = Credentials::find(environment, &layers).await?;
-    let mode = permission_mode(arguments, environment, &layers)?;
-    let directories = working_directories(arguments, &layers, &cwd)?;
-    let prompt = system_prompt(arguments, &cwd, &directories)?;
-    let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
-    let policy = policy(arguments, environment, &layers, directories)?;
-    let variables = toolbox::variables(arguments, environment, &layers);
-    let confiner = confine::confiner(&policy, &variables, environment).await?;
-    let catalog = Arc::new(catalog_with_overrides(environment));
-    let (model_name, model) = choose_model(arguments, environment, &layers, &credentials, &catalog);
-    let door = SideDoor {
-        router: &model,
-        model: &model_name,
-        has_credentials: credentials.anthropic.is_some(),
-    };
-    let web = web_config(environment, &catalog, &opened.id, &door);
-    let scratch = toolbox::scratch_directory(&opened);
-    let servers = mcp::start(arguments, environment, &layers, &cwd, scratch.clone())?;
-    let outfit = toolbox::Outfit { variables, web, scratch, confiner };
-    let config = toolbox::tool_config(arguments, environment, &cwd, &policy, outfit);
-    let agents = agents::setup(arguments, environment, &policy, &config, &opened)?;
-    let mut tools = toolbox::tools(arguments, &policy, config);
-    if mode == PermissionMode::BypassPermissions {
-        // Planning means asking before anything changes, and here nothing is asked.
-        tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
-    }
-    let structured_output = add_structured_output(&mut tools, arguments, environment)?;
+    let outline = outline(arguments, environment).await?;
+    let hands = equip(arguments, &outline).await?;
+    let Outline { environment, cwd, layers, credentials, opened, extended, catalog, .. } = &outline;
     let checkpoints = rewind::checkpoints(arguments, environment, &opened.id);
     let workplace = Workplace {
-        cwd: &cwd,
-        mode,
-        prompt: &prompt,
-        tools: &tools,
+        cwd,
+        mode: outline.mode,
+        prompt: &outline.prompt,
+        tools: &hands.tools,
         has_checkpoints: checkpoints.is_some(),
         key_source: credentials.source,
-        model: &model_name,
-        compact_window: window_of_settings(&layers),
-        structured_output,
+        model: &outline.model_name,
+        compact_window: window_of_settings(layers),
+        structured_output: hands.structured_output,
+        contents: &extended.contents,
     };
-    let mut engine = engine_config(arguments, environment, &catalog, &opened, &workplace);
-    settings::choose(&layers, &mut engine)?;
-    let places = settings::places(environment, &cwd, arguments.extension.managed_settings.as_ref());
-    cleanup::sweep_in_background(&layers, &places.config_dir, &opened.id);
+    let mut engine = engine_config(arguments, environment, catalog, opened, &workplace);
+    settings::choose(layers, &mut engine)?;
+    let places = settings::places(environment, cwd, arguments.extension.managed_settings.as_ref());
+    cleanup::sweep_in_background(layers, &places.config_dir, &opened.id);
     let around = Surroundings {
-        cwd: &cwd,
-        opened: &opened,
-        model: &model,
-        model_name: &model_name,
-        catalog: &catalog,
+        cwd,
+        opened,
+        model: &outline.model,
+        model_name: &outline.model_name,
+        catalog,
     };
-    let hooks = hooks(arguments, environment, &layers, &around);
+    let plugins = extended.library.running_plugins();
+    let hooks = hooks(arguments, environment, layers, &around, &plugins);
+    let output_retries = output_retries(environment);
+    let greeting = greeting(catalog, credentials.source, &extended.contents);
+    let Outline { opened, extended, credentials, layers, policy, prompt, mode, model, .. } =
+        outline;
     Ok(SessionSetup {
-        greeting: greeting(&catalog, credentials.source),
+        greeting,
         engine,
         restored: opened.restored,
         copied: opened.copied,
@@ -107,20 +87,109 @@ pub(crate) async fn assemble(
             || arguments.permission.allow_dangerously_skip_permissions,
         ports: Ports {
             model,
-            tools,
+            tools: hands.tools,
             transcript: opened.transcript,
             clock: Arc::new(SystemClock),
             checkpoints,
             keeper: Arc::new(SettingsKeeper(places.clone())),
+            library: Some(extended.library),
         },
         secrets: credentials.secrets(),
         mirror: arguments.format.copies.session_mirror,
         settings: Box::new(SettingsDesk::new(layers, places)),
-        mcp: Some(Arc::new(servers)),
-        output_retries: output_retries(environment),
+        mcp: Some(Arc::new(hands.servers)),
+        output_retries,
         shutdown,
-        agents,
+        agents: hands.agents,
     })
+}
+
+/// What a session is, before it has anything to work with.
+struct Outline {
+    environment: Environment,
+    cwd: PathBuf,
+    layers: Layers,
+    credentials: Credentials,
+    mode: PermissionMode,
+    prompt: SystemPrompt,
+    opened: Opened,
+    extended: Extended,
+    policy: Policy,
+    catalog: Arc<Catalog>,
+    model_name: String,
+    model: Arc<dyn Model>,
+}
+
+async fn outline(
+    arguments: &Arguments,
+    environment: &Environment,
+) -> Result<Outline, StartFailure> {
+    let cwd = std::env::current_dir().map_err(|error| {
+        StartFailure::usage(format!("The working directory cannot be used: {error}"))
+    })?;
+    let layers = settings::of_session(arguments, environment, &cwd)?;
+    let environment = environment.overlaid(layers.own_variables());
+    let credentials = Credentials::find(&environment, &layers).await?;
+    let mode = permission_mode(arguments, &environment, &layers)?;
+    let directories = working_directories(arguments, &layers, &cwd)?;
+    let mut prompt = system_prompt(arguments, &cwd, &directories)?;
+    let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
+    let ground = Ground { layers: &layers, directories: &directories, session: &opened.id };
+    let extended = extend(arguments, &environment, &ground);
+    extended.dress(&mut prompt);
+    let policy = policy(arguments, &environment, &layers, directories)?;
+    let catalog = Arc::new(catalog_with_overrides(&environment));
+    let (model_name, model) =
+        choose_model(arguments, &environment, &layers, &credentials, &catalog);
+    Ok(Outline {
+        environment,
+        cwd,
+        layers,
+        credentials,
+        mode,
+        prompt,
+        opened,
+        extended,
+        policy,
+        catalog,
+        model_name,
+        model,
+    })
+}
+
+/// What a session works with.
+struct Hands {
+    tools: Vec<Arc<dyn Tool>>,
+    agents: Option<AgentSetup>,
+    servers: McpHub,
+    structured_output: Option<StructuredOutputConfig>,
+}
+
+async fn equip(arguments: &Arguments, outline: &Outline) -> Result<Hands, StartFailure> {
+    let Outline { environment, layers, cwd, policy, opened, .. } = outline;
+    let library = &outline.extended.library;
+    let door = SideDoor {
+        router: &outline.model,
+        model: &outline.model_name,
+        has_credentials: outline.credentials.anthropic.is_some(),
+    };
+    let web = web_config(environment, &outline.catalog, &opened.id, &door);
+    let variables = toolbox::variables(arguments, environment, layers);
+    let confiner = confine::confiner(policy, &variables, environment).await?;
+    let scratch = toolbox::scratch_directory(opened);
+    let plugins = library.running_plugins();
+    let servers = mcp::start(arguments, environment, layers, cwd, scratch.clone(), &plugins)?;
+    let outfit = toolbox::Outfit { variables, web, scratch, confiner };
+    let config = toolbox::tool_config(arguments, environment, cwd, policy, outfit);
+    let agents = agents::setup(arguments, environment, policy, &config, opened, library.agents())?;
+    let mut tools = toolbox::tools(arguments, policy, config);
+    tools.extend(toolbox::skill_tool_of(arguments, library, policy));
+    if outline.mode == PermissionMode::BypassPermissions {
+        // Planning means asking before anything changes, and here nothing is asked.
+        tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));
+    }
+    let structured_output = add_structured_output(&mut tools, arguments, environment)?;
+    Ok(Hands { tools, agents, servers, structured_output })
 }
 
 pub(crate) fn permission_mode(
@@ -190,7 +259,7 @@ fn system_prompt(
         directories[1..].iter().map(|path| path.display().to_string()).collect();
     let is_git = git::branch(cwd).is_some();
     let environment = instructions::environment(cwd, &further, is_git, SystemClock.now());
-    Ok(SystemPrompt { base, append, environment })
+    Ok(SystemPrompt { base, append, memory: String::new(), environment })
 }
 
 pub(crate) fn policy(

@@ -4,10 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Map;
-use tillerman_engine::{
-    Books, COMMANDS, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig,
-};
-use tillerman_ports::Tool;
+use tillerman_engine::{Books, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig};
+use tillerman_ports::{Contents, Tool};
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::frame::Init;
 use tillerman_protocol::model::Thinking;
@@ -37,6 +35,7 @@ pub(crate) struct Workplace<'a> {
     pub(crate) model: &'a str,
     pub(crate) compact_window: Option<u64>,
     pub(crate) structured_output: Option<StructuredOutputConfig>,
+    pub(crate) contents: &'a Contents,
 }
 
 /// Everything the engine is started with.
@@ -49,7 +48,10 @@ pub(crate) fn engine_config(
 ) -> SessionConfig {
     let flags = &arguments.model;
     let resolve = |name: &str| catalog.resolve(name).to_owned();
-    let specs: Vec<_> = workplace.tools.iter().map(|tool| tool.spec()).collect();
+    let mut specs: Vec<_> = workplace.tools.iter().map(|tool| tool.spec()).collect();
+    if workplace.contents.skill_tool.is_none() {
+        specs.retain(|spec| spec.name != "Skill");
+    }
     let cwd = workplace.cwd.display().to_string();
     SessionConfig {
         session_id: opened.id.clone(),
@@ -109,12 +111,10 @@ fn init(workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
     Init {
         cwd: workplace.cwd.display().to_string(),
         tools: specs.iter().map(|spec| spec.name.clone()).collect(),
-        slash_commands: COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect(),
         api_key_source: workplace.key_source.to_owned(),
         claude_code_version: PROTOCOL_LEVEL.to_owned(),
         tillerman_version: env!("CARGO_PKG_VERSION").to_owned(),
-        output_style: "default".to_owned(),
-        ..Init::default()
+        ..workplace.contents.init.clone()
     }
 }
 

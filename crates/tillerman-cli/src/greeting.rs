@@ -1,8 +1,8 @@
 //! What a host is told about models and commands before anything is asked.
 
 use serde_json::{Map, Value, json};
-use tillerman_engine::COMMANDS;
 use tillerman_models::catalog;
+use tillerman_ports::Contents;
 use tillerman_protocol::catalog::Catalog;
 
 use crate::PROTOCOL_LEVEL;
@@ -21,11 +21,7 @@ pub(crate) fn catalog_with_overrides(environment: &Environment) -> Catalog {
 }
 
 /// What `initialize` is answered with, beside what changes while a session runs.
-pub(crate) fn greeting(catalog: &Catalog, source: &str) -> Map<String, Value> {
-    let commands: Vec<Value> = COMMANDS
-        .iter()
-        .map(|(name, about)| json!({"name": name, "description": about, "argumentHint": "", "builtin": true}))
-        .collect();
+pub(crate) fn greeting(catalog: &Catalog, source: &str, contents: &Contents) -> Map<String, Value> {
     let models: Vec<Value> = catalog
         .aliases
         .iter()
@@ -41,11 +37,7 @@ pub(crate) fn greeting(catalog: &Catalog, source: &str) -> Map<String, Value> {
         })
         .collect();
     let answer = json!({
-        "commands": commands,
-        "agents": [],
         "models": models,
-        "output_style": "default",
-        "available_output_styles": ["default"],
         "account": {"tokenSource": source, "apiKeySource": source, "apiProvider": "firstParty"},
         "pid": std::process::id(),
         "claude_code_version": PROTOCOL_LEVEL,
@@ -54,5 +46,7 @@ pub(crate) fn greeting(catalog: &Catalog, source: &str) -> Map<String, Value> {
         "hooks_applied": true,
         "capabilities": [],
     });
-    answer.as_object().cloned().unwrap_or_default()
+    let mut answer = answer.as_object().cloned().unwrap_or_default();
+    answer.extend(contents.greeting.clone());
+    answer
 }

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tillerman_config::Layers;
+use tillerman_config::extensions::Plugin;
 use tillerman_engine::Beginning;
 use tillerman_hooks::{Handlers, HookConfig};
 use tillerman_models::openai::{ProviderKind, provider_for};
 use tillerman_ports::Model;
 use tillerman_protocol::catalog::Catalog;
+use tillerman_protocol::hook::{HookScope, HookSection, HookSource};
 use tillerman_runtime::HookSetup;
 
 use crate::arguments::Arguments;
@@ -31,8 +33,10 @@ pub(crate) fn hooks(
     environment: &Environment,
     layers: &Layers,
     around: &Surroundings<'_>,
+    plugins: &[Plugin],
 ) -> HookSetup {
-    let written = layers.hooks();
+    let mut written = layers.hooks();
+    written.sources.extend(plugins.iter().filter_map(of_plugin));
     let scratch_directory = toolbox::scratch_directory(around.opened);
     let env_file = scratch_directory.join(format!("hook-variables-{}.sh", std::process::id()));
     let runner = Handlers::new(HookConfig {
@@ -54,6 +58,18 @@ pub(crate) fn hooks(
         env_file: Some(env_file),
         remarks: Vec::new(),
     }
+}
+
+/// The hooks that a plugin brings.
+fn of_plugin(plugin: &Plugin) -> Option<HookSource> {
+    let section = HookSection::read(&plugin.hooks);
+    let root = plugin.root.display().to_string();
+    (!section.is_empty()).then(|| HookSource {
+        origin: format!("the plugin {}", plugin.name),
+        scope: HookScope::Plugin,
+        section,
+        variables: vec![("CLAUDE_PLUGIN_ROOT".to_owned(), root)],
+    })
 }
 
 fn beginning(arguments: &Arguments) -> Beginning {

@@ -8,8 +8,10 @@ mod assemble;
 mod compaction_setup;
 mod confine;
 mod engine_setup;
+mod extensions;
 mod greeting;
 mod hooks;
+mod library;
 mod opening;
 mod provider;
 mod rewind;
@@ -41,6 +43,7 @@ mod mcp;
 mod rules;
 mod seed;
 mod settings;
+mod suggestion;
 
 use std::io::Write as _;
 use std::process::ExitCode;

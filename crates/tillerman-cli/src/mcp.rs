@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tillerman_config::extensions::Plugin;
 use tillerman_config::{FoundServer, Layers, McpPlaces, McpScope, Source, expand, find_servers};
 use tillerman_mcp::{ClientIdentity, HubConfig, Limits, McpHub, NamedServer, Patience};
 use tillerman_protocol::mcp::McpServerConfig;
@@ -23,8 +24,12 @@ pub(crate) fn start(
     layers: &Layers,
     cwd: &Path,
     scratch_directory: PathBuf,
+    plugins: &[Plugin],
 ) -> Result<McpHub, StartFailure> {
-    let servers = servers(arguments, environment, layers, cwd)?;
+    let mut servers = servers(arguments, environment, layers, cwd)?;
+    if !arguments.extension.strict_mcp_config {
+        servers.extend(plugins.iter().flat_map(|plugin| of_plugin(plugin, environment)));
+    }
     Ok(McpHub::start(hub_config(arguments, environment, layers, cwd, scratch_directory), servers))
 }
 
@@ -155,6 +160,24 @@ fn named(server: FoundServer, environment: &Environment) -> NamedServer {
         scope: scope.as_str().to_owned(),
         patience: if is_preferred { Patience::Preferred } else { Patience::None },
     }
+}
+
+/// The servers that a plugin brings, under names that say so.
+fn of_plugin(plugin: &Plugin, environment: &Environment) -> Vec<NamedServer> {
+    let named = |(name, config): (&String, &Value)| {
+        let name = format!("plugin:{}:{name}", plugin.name);
+        let mut config = config.clone();
+        let may_see = |name: &str| tillerman_policy::keep_variable(name);
+        let lookup = |name: &str| environment.get(name).filter(|_| may_see(name));
+        complain(&name, &expand(&mut config, &lookup));
+        NamedServer {
+            name,
+            config: McpServerConfig::from(config),
+            scope: "plugin".to_owned(),
+            patience: Patience::None,
+        }
+    };
+    plugin.mcp_servers.iter().map(named).collect()
 }
 
 fn complain(server: &str, missing: &[String]) {

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tillerman_mcp::{Admission, Admitted};
-use tillerman_policy::{Before, Facts, Policy, Runs, Verdict};
-use tillerman_ports::Bounds;
+use tillerman_policy::{Before, Facts, Policy, Verdict};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::{Access, ToolSpec};
-use tillerman_runtime::RealDisk;
+use tillerman_runtime::{RealDisk, bounds};
 use tillerman_tools::WebConfig;
 
 use crate::arguments::Arguments;
@@ -62,11 +61,7 @@ impl Admission for Gate {
         let ruling = self.policy.judge(&facts, self.mode, Before::Nothing);
         match ruling.verdict {
             Verdict::Allow => {
-                let bounds = match ruling.runs {
-                    Runs::Confined => Bounds::Confined,
-                    Runs::Free => Bounds::Free,
-                };
-                Ok(Admitted { environment: ruling.run_with, bounds })
+                Ok(Admitted { environment: ruling.run_with, bounds: bounds(ruling.runs) })
             }
             Verdict::Deny { message, .. } => Err(message),
             Verdict::Ask { reason, .. } => Err(format!(

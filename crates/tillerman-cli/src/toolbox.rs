@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use tillerman_config::Layers;
 use tillerman_policy::{ALLOWED_VARIABLES, Policy, keep_variable, split_rules};
-use tillerman_ports::{Confiner, Tool};
-use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
+use tillerman_ports::{Confiner, Library, Tool};
+use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools, skill_tool};
 
 use crate::arguments::Arguments;
 use crate::engine_setup::has_approver;
 use crate::environment::Environment;
+use crate::library::FileLibrary;
 use crate::opening::Opened;
 
 /// What tools are given to work with.
@@ -96,6 +97,17 @@ pub(crate) fn tools(
     let mut tools = session_tools(config);
     tools.retain(|tool| exists(arguments, policy, &tool.spec().name));
     tools
+}
+
+/// The tool for skills. It is there before the first skill is, which may come while running.
+pub(crate) fn skill_tool_of(
+    arguments: &Arguments,
+    library: &Arc<FileLibrary>,
+    policy: &Policy,
+) -> Option<Arc<dyn Tool>> {
+    let shared: Arc<dyn Library> = Arc::<FileLibrary>::clone(library);
+    let tool = skill_tool(shared, &library.listing());
+    exists(arguments, policy, &tool.spec().name).then_some(tool)
 }
 
 /// Whether the command line and the rules let a tool exist.

@@ -167,6 +167,18 @@ impl Layers {
         &self.layers
     }
 
+    /// The layers, weakest first.
+    #[must_use]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Layer> {
+        self.layers.iter()
+    }
+
+    /// The sources that were read.
+    #[must_use]
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
     /// What could not be used.
     #[must_use]
     pub fn errors(&self) -> &[SettingsError] {
@@ -206,6 +218,20 @@ impl Layers {
             merged.lay(&piece, &layer.in_effect);
         }
         merged
+    }
+
+    /// Whether any layer turns a switch on that makes things stricter.
+    #[must_use]
+    pub fn is_on(&self, key: &str) -> bool {
+        self.layers.iter().any(|layer| layer.in_effect.get(key) == Some(&Value::Bool(true)))
+    }
+
+    /// A list of texts; a repository adds some only when it is trusted.
+    #[must_use]
+    pub fn own_texts(&self, key: &str) -> Vec<String> {
+        let own = self.layers.iter().filter(|layer| self.standing.loosens(layer.source));
+        let lists = own.filter_map(|layer| layer.in_effect.get(key)?.as_array());
+        lists.flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
     /// The command that prints the API key.

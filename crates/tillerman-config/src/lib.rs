@@ -19,6 +19,8 @@ mod expand;
 mod mcp_files;
 mod persist;
 
+pub mod extensions;
+
 pub use expand::expand;
 pub use hooks::HookLayers;
 pub use layers::{Layer, Layers};

@@ -1,15 +1,18 @@
 //! Prompts that the session answers itself, without a model.
 
 use tillerman_protocol::content::Content;
+use tillerman_protocol::hook::HookDetail;
 
 use crate::input::Prompt;
 use crate::round::{Ending, Round};
 use crate::session::Session;
+use crate::threshold::Beginning;
 
 /// The commands with a line about each, as `/help` and `initialize` list them.
-pub const COMMANDS: [(&str, &str); 5] = [
+pub const COMMANDS: [(&str, &str); 6] = [
     ("help", "List the commands that work here"),
     ("compact", "Replace the conversation by a summary: /compact WHAT TO KEEP"),
+    ("clear", "Start over with an empty conversation"),
     ("cost", "Show what this session has cost so far"),
     ("context", "Show how full the context window is"),
     ("model", "Show the model, or switch to another: /model NAME"),
@@ -17,40 +20,53 @@ pub const COMMANDS: [(&str, &str); 5] = [
 
 /// A command and what stands behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Command {
-    name: &'static str,
-    argument: String,
+pub(crate) enum Command {
+    /// One that the session knows.
+    Known { name: &'static str, argument: String },
+    /// One that was answered before the session heard of it.
+    Answered(String),
 }
 
 /// Reads a prompt as a command, if it is one.
 pub(crate) fn parse(prompt: &Prompt) -> Option<Command> {
+    if let Some(command) = &prompt.command {
+        return command.answer.clone().map(Command::Answered);
+    }
     let Content::Text(text) = &prompt.content else { return None };
     let words = text.trim().strip_prefix('/')?;
     let (name, argument) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let (name, _) = COMMANDS.iter().find(|(known, _)| *known == name)?;
-    Some(Command { name, argument: argument.trim().to_owned() })
+    Some(Command::Known { name, argument: argument.trim().to_owned() })
 }
 
 impl Session {
     /// Answers a command as a round of its own that asks no model.
     pub(crate) fn run_command(&mut self, prompt: Prompt, command: &Command) {
         let mut round = Round::new(self.now, self.choices.model.clone());
-        round.prompt_text = Some(prompt.content.plain_text());
+        round.prompt_text = Some(prompt.typed());
         round.prompts.extend(prompt.uuid.clone());
         self.round = Some(Box::new(round));
         self.emit_running();
         if let Some(uuid) = prompt.uuid {
             self.emit_lifecycle(uuid, "started");
         }
-        if command.name == "compact" {
-            self.emit_init();
-            return self.compact_by_command(&command.argument);
-        }
-        let answer = match command.name {
-            "cost" => self.describe_cost(),
-            "context" => self.describe_context(),
-            "model" => self.describe_model(&command.argument),
-            _ => describe_commands(),
+        let answer = match command {
+            Command::Answered(answer) => answer.clone(),
+            Command::Known { name: "clear", .. } => {
+                self.emit_init();
+                self.tell_hooks(HookDetail::SessionEnd { reason: "clear".to_owned() });
+                self.start_over();
+                self.finish(Ending::Cleared);
+                return self.begin(Beginning { source: "clear".to_owned(), setup: None });
+            }
+            Command::Known { name: "compact", argument } => {
+                self.emit_init();
+                return self.compact_by_command(argument);
+            }
+            Command::Known { name: "cost", .. } => self.describe_cost(),
+            Command::Known { name: "context", .. } => self.describe_context(),
+            Command::Known { name: "model", argument } => self.describe_model(argument),
+            Command::Known { .. } => describe_commands(),
         };
         self.emit_init();
         self.finish(Ending::Command(answer));

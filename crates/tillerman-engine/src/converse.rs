@@ -67,7 +67,7 @@ impl Session {
     }
 
     pub(crate) fn is_budget_spent(&self) -> bool {
-        let spent = self.ledger.total_usd();
+        let spent = self.spent_before + self.ledger.total_usd();
         self.config.limits.max_budget_usd.is_some_and(|most| spent >= most)
     }
 

@@ -6,7 +6,7 @@ use tillerman_protocol::hook::HookInput;
 use tillerman_protocol::model::ModelRequest;
 use tillerman_protocol::permission::PermissionUpdate;
 use tillerman_protocol::transcript::Entry;
-use tillerman_protocol::{EntryId, TaskId, ToolUseId};
+use tillerman_protocol::{EntryId, SessionId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::ledger::Bill;
@@ -93,6 +93,13 @@ pub enum Effect {
     },
     /// Apply and keep permission updates.
     UpdatePermissions(Vec<PermissionUpdate>),
+    /// Allow calls by these rules until the round has its result.
+    Grant(Vec<String>),
+    /// Keep what comes from now on as another session.
+    StartOver {
+        /// The new session.
+        session: SessionId,
+    },
     /// Run a tool.
     RunTool {
         /// The call.

@@ -43,7 +43,9 @@ impl Session {
         let Some(round) = self.round.take() else { return };
         self.conversation.seal();
         let session_id = self.config.session_id.clone();
-        self.append_costs();
+        if ending != Ending::Cleared {
+            self.append_costs();
+        }
         // A round whose prompt never got past the hooks leaves the last one in place.
         let prompt_text = round.prompt_text.as_ref();
         if let Some((text, leaf_uuid)) = prompt_text.zip(self.chain.tip.clone()) {
@@ -99,7 +101,7 @@ impl Session {
             duration_ms: self.now.millis_since(round.started_at),
             duration_api_ms: self.ledger.api_ms(),
             num_turns: match ending {
-                Ending::Command(_) => 0,
+                Ending::Command(_) | Ending::Cleared => 0,
                 _ => round.user_frames + 1,
             },
             result,
@@ -149,6 +151,9 @@ impl Verdict {
                 (Success, true, "refusal", text)
             }
             Ending::Refused => (Success, true, "refusal", said()),
+            Ending::Cleared => {
+                (Success, false, "completed", "The conversation starts over.".to_owned())
+            }
             Ending::Command(answer) => (Success, false, "completed", answer.clone()),
             Ending::Blocked(reason) => {
                 (Success, false, "blocked", format!("A hook blocked the prompt: {reason}"))

@@ -121,6 +121,10 @@ pub enum Input {
     AgentsChosen(Vec<String>),
     /// Rounds are to end with an output in a given form.
     OutputChosen(Box<StructuredOutputConfig>),
+    /// What `init` lists has changed.
+    Relisted(Box<Listing>),
+    /// The transcript of a conversation that started over lies here.
+    TranscriptMoved(String),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
     /// Other tools are offered from the next request on.
@@ -136,6 +140,28 @@ pub enum Input {
     InputClosed,
     /// The process is about to end; no result is wanted.
     ShutDown,
+}
+
+/// What files add to a session, as `init` lists it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    /// Commands that work as prompts.
+    pub slash_commands: Vec<String>,
+    /// Skills by name.
+    pub skills: Vec<String>,
+    /// Plugins.
+    pub plugins: Vec<Value>,
+    /// A tool that is offered from now on, or not any more.
+    pub tool: Option<ToolChange>,
+}
+
+/// What becomes of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolChange {
+    /// The model is told this about it.
+    Offered(ToolSpec),
+    /// The model is not told of it any more.
+    Withdrawn(String),
 }
 
 /// Work that a tool left behind.
@@ -192,6 +218,21 @@ pub struct Prompt {
     pub author: Author,
     /// The task whose end it tells of.
     pub task: Option<TaskId>,
+    /// The command it was typed as, when it stands for more than it says.
+    pub command: Option<Box<CommandUse>>,
+}
+
+/// A command that was made into a prompt before the session heard of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandUse {
+    /// What the person typed.
+    pub typed: String,
+    /// What it is answered with, when no model is to be asked.
+    pub answer: Option<String>,
+    /// Rules that are allowed while it is worked on.
+    pub grants: Vec<String>,
+    /// The model that is to answer.
+    pub model: Option<String>,
 }
 
 /// Who a user message comes from.
@@ -207,12 +248,27 @@ impl Prompt {
     /// Something a person says that wants an answer.
     #[must_use]
     pub const fn new(content: Content) -> Self {
-        Self { content, uuid: None, wants_answer: true, author: Author::Person, task: None }
+        Self {
+            content,
+            uuid: None,
+            wants_answer: true,
+            author: Author::Person,
+            task: None,
+            command: None,
+        }
     }
 
     /// A plain text that wants an answer.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Content::Text(text.into()))
+    }
+
+    /// What the person typed.
+    #[must_use]
+    pub fn typed(&self) -> String {
+        self.command
+            .as_ref()
+            .map_or_else(|| self.content.plain_text(), |command| command.typed.clone())
     }
 }
 

@@ -38,6 +38,7 @@ mod estimate;
 mod finish;
 mod notices;
 mod record;
+mod renewal;
 mod settle;
 mod structured;
 mod tasks;
@@ -54,7 +55,10 @@ pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
 pub use identity::IdSource;
-pub use input::{AgentTask, Author, Input, Judgement, PermissionAnswer, Place, Prompt, TaskStart};
+pub use input::{
+    AgentTask, Author, CommandUse, Input, Judgement, Listing, PermissionAnswer, Place, Prompt,
+    TaskStart, ToolChange,
+};
 pub use ledger::{Bill, Ledger};
 pub use pool::{Grant, Pool, Ticket};
 pub use replay::{Interrupted, Restored, restore};

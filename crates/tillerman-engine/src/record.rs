@@ -31,17 +31,20 @@ impl Session {
             entry.extra.insert(ORIGIN.to_owned(), origin_of(std::slice::from_ref(task)));
         }
         self.append(Entry::User(Box::new(entry)));
+        let text = prompt.typed();
         if let Some(client_uuid) = prompt.uuid {
             self.with_round(|round| round.prompts.push(client_uuid.clone()));
             self.emit_lifecycle(client_uuid, "started");
         }
-        let text = prompt.content.plain_text();
         let blocks = prompt.content.into_blocks();
         if prompt.author == Author::Person {
             self.with_round(|round| {
                 round.prompt_text = Some(text);
                 round.asked.extend(blocks.iter().cloned());
             });
+        }
+        if let Some(command) = prompt.command.filter(|command| !command.grants.is_empty()) {
+            self.effects.push(Effect::Grant(command.grants));
         }
         self.conversation.say(blocks);
         uuid
@@ -264,7 +267,7 @@ impl Session {
         let begins = self.round.as_ref().is_some_and(|round| round.turns == 0);
         match &self.config.agent {
             None if self.is_hooked(HookEvent::UserPromptSubmit) => {
-                let texts: Vec<String> = prompts.iter().map(|p| p.content.plain_text()).collect();
+                let texts: Vec<String> = prompts.iter().map(Prompt::typed).collect();
                 Some(HookDetail::UserPromptSubmit { prompt: texts.join("\n") })
             }
             Some(_) if begins && !self.has_answered && self.is_hooked(HookEvent::SubagentStart) => {

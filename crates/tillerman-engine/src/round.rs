@@ -88,6 +88,8 @@ pub(crate) enum Ending {
     Refused,
     /// The session answered a command itself.
     Command(String),
+    /// The conversation started over.
+    Cleared,
     Blocked(String),
     Halted(String),
     MaxTurns,

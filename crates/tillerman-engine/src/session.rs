@@ -45,6 +45,8 @@ pub struct Session {
     /// Whether a round has ended; an agent ends when nothing is left to do then.
     pub(crate) has_answered: bool,
     pub(crate) context: Fullness,
+    /// Dollars spent before the conversation started over.
+    pub(crate) spent_before: f64,
     counter: u64,
 }
 
@@ -129,6 +131,7 @@ impl Session {
             last_result_failed: false,
             has_answered: false,
             context: Fullness::default(),
+            spent_before: 0.0,
             counter: 0,
             config,
         }
@@ -180,6 +183,8 @@ impl Session {
             Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
             Input::SystemChosen(system) => self.config.system = system,
             Input::AgentsChosen(names) => self.config.init.agents = names,
+            Input::Relisted(listing) => self.relist(*listing),
+            Input::TranscriptMoved(path) => self.config.origin.transcript_path = path,
             Input::HooksRegistered(events) => self.config.hooked = events,
             Input::ToolsChanged(tools) => self.config.offer(&tools),
             Input::ServersChanged { servers, commands } => {
@@ -301,7 +306,8 @@ impl Session {
             }
             return;
         }
-        self.round = Some(Box::new(Round::new(self.now, self.choices.model.clone())));
+        let model = self.model_for(&prompts);
+        self.round = Some(Box::new(Round::new(self.now, model)));
         self.emit_running();
         if !self.is_stopped_at_threshold(&prompts) {
             self.submit(prompts);

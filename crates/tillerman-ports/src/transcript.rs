@@ -1,5 +1,6 @@
 //! Where the entries of a session go.
 
+use tillerman_protocol::SessionId;
 use tillerman_protocol::transcript::Entry;
 
 use crate::model::BoxFuture;
@@ -17,6 +18,10 @@ pub trait Transcript: Send + std::fmt::Debug {
     /// # Cancel safety
     /// The synchronisation goes on when the future is dropped; only its outcome is lost.
     fn sync(&mut self) -> BoxFuture<Result<(), AppendError>>;
+
+    /// Leaves the entries so far as they are; those to come belong to another session. Where
+    /// nothing is kept, nothing changes.
+    fn start_over(&mut self, _session: &SessionId) {}
 
     /// The file the entries go to, for hosts; empty when nothing is kept.
     fn path(&self) -> String;

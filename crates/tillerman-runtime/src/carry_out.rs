@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tillerman_engine::{CallId, Effect, Input, Judgement, PermissionAsk, Standing, Sync};
-use tillerman_policy::{Before, Facts, Runs, Verdict};
-use tillerman_ports::{AppendError, Bounds, ToolCall};
+use tillerman_engine::{AskId, CallId, Effect, Input, Judgement, PermissionAsk, Standing, Sync};
+use tillerman_policy::{Before, Facts, Verdict};
+use tillerman_ports::{AppendError, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::control::{CanUseTool, ControlBody, ControlCancel, ControlRequest};
 use tillerman_protocol::frame::{Frame, SystemDetail, SystemFrame, TranscriptMirror};
@@ -15,7 +15,8 @@ use tillerman_protocol::tool::Access;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
 
-use crate::facts::RealDisk;
+use crate::facts::{RealDisk, bounds};
+use crate::invocations::{SKILL, touched, with_memory};
 use crate::questions::Question;
 use crate::session_task::{Grant, SessionTask};
 use crate::work::Name;
@@ -32,7 +33,12 @@ impl SessionTask {
             return;
         }
         match effect {
-            Effect::Emit(frame) => self.show(*frame).await,
+            Effect::Emit(frame) => {
+                if matches!(*frame, Frame::Result(_)) {
+                    self.take_back();
+                }
+                self.show(*frame).await;
+            }
             Effect::Append(entry) => {
                 // A fork is stored once it has something of its own to store.
                 for copied in std::mem::take(&mut self.copied) {
@@ -57,24 +63,15 @@ impl SessionTask {
                 let judgement = self.judge(call, &name, &input, standing);
                 self.pending.push_back(Input::CallJudged { call, judgement });
             }
-            Effect::AskPermission { ask, request } => {
-                let request_id = self.ids.entry_id().as_str().into();
-                self.questions.put(request_id, Question::Permission(ask));
-                if let Some(request_id) = self.questions.of_ask(ask) {
-                    self.send_request(request_id, can_use_tool(*request)).await;
-                }
-            }
-            Effect::CancelAsk { ask } => {
-                if let Some(request_id) = self.questions.of_ask(ask) {
-                    self.questions.take(&request_id);
-                    self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
-                }
-            }
+            Effect::AskPermission { ask, request } => self.ask_permission(ask, *request).await,
+            Effect::CancelAsk { ask } => self.cancel_ask(ask).await,
             Effect::UpdatePermissions(updates) => {
                 for update in &updates {
                     self.update_permissions(update).await;
                 }
             }
+            Effect::Grant(rules) => self.lend(&rules),
+            Effect::StartOver { session } => self.start_over(&session),
             Effect::RunTool { call, tool_use_id, name, input } => {
                 self.run_tool(call, tool_use_id, &name, input);
             }
@@ -88,6 +85,21 @@ impl SessionTask {
             }
             Effect::CancelTimer { timer } => self.work.abort(&Name::Timer(timer)),
             Effect::End => self.ended = true,
+        }
+    }
+
+    async fn ask_permission(&mut self, ask: AskId, request: PermissionAsk) {
+        let request_id = self.ids.entry_id().as_str().into();
+        self.questions.put(request_id, Question::Permission(ask));
+        if let Some(request_id) = self.questions.of_ask(ask) {
+            self.send_request(request_id, can_use_tool(request)).await;
+        }
+    }
+
+    async fn cancel_ask(&mut self, ask: AskId) {
+        if let Some(request_id) = self.questions.of_ask(ask) {
+            self.questions.take(&request_id);
+            self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
         }
     }
 
@@ -238,10 +250,7 @@ impl SessionTask {
         let ruling = self.policy.judge(&facts, self.engine.mode(), before);
         match ruling.verdict {
             Verdict::Allow => {
-                let bounds = match ruling.runs {
-                    Runs::Confined => Bounds::Confined,
-                    Runs::Free => Bounds::Free,
-                };
+                let bounds = bounds(ruling.runs);
                 self.grants.insert(call, Grant { environment: ruling.run_with, bounds });
                 Judgement::Allow
             }
@@ -278,7 +287,21 @@ impl SessionTask {
         let request =
             ToolCall { tool_use_id, input, cancel: cancelled, environment, bounds, tasks };
         let tool = Arc::clone(tool);
-        self.work.call(call, cancel, async move { tool.call(request).await });
+        let Some(library) = self.ports.library.clone() else {
+            return self.work.call(call, cancel, async move { tool.call(request).await });
+        };
+        if name == SKILL {
+            let skill = self.skill(library, &cancel, request.input);
+            return self.work.call(call, cancel, skill);
+        }
+        let path = touched(name, &request.input);
+        self.work.call(call, cancel, async move {
+            let outcome = tool.call(request).await;
+            match path {
+                Some(path) => with_memory(outcome, library, path).await,
+                None => outcome,
+            }
+        });
     }
 }
 

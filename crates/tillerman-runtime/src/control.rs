@@ -18,13 +18,7 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 5] = [
-    "seed_read_state",
-    "reload_plugins",
-    "reload_skills",
-    "generate_session_title",
-    "get_task_output",
-];
+const NOT_YET: [&str; 3] = ["seed_read_state", "generate_session_title", "get_task_output"];
 
 /// An answer, or why there is none: text for people and a code for programs.
 pub(crate) type Answer = Result<Value, (String, Option<&'static str>)>;
@@ -35,7 +29,9 @@ impl SessionTask {
         let answer = match request.request {
             ControlBody::Initialize(hello) => return self.initialize(id, *hello).await,
             ControlBody::Interrupt => {
-                let still_queued = json!({"still_queued": self.engine.queued()});
+                let mut queued = self.engine.queued();
+                queued.extend(self.prompts.queued());
+                let still_queued = json!({"still_queued": queued});
                 self.respond(id, Ok(still_queued)).await;
                 return self.interrupt().await;
             }
@@ -71,6 +67,11 @@ impl SessionTask {
             ControlBody::RewindFiles { user_message_id, dry_run } => {
                 self.rewind_files(user_message_id, dry_run).await
             }
+            ControlBody::Settings(
+                SettingsRequest::ReloadPlugins
+                | SettingsRequest::ReloadSkills
+                | SettingsRequest::ReloadOutputStyles,
+            ) => self.reload().await,
             other => refuse(&other),
         };
         self.respond(id, answer).await;
@@ -82,6 +83,7 @@ impl SessionTask {
         }
         self.choose_system(&hello).await;
         self.add_in_process(hello.sdk_mcp_servers.as_deref().unwrap_or_default());
+        self.choose_skills(hello.skills.as_deref()).await;
         let registered = self.hooks.register(&hello.hooks.clone().unwrap_or_default());
         for (key, text) in registered.complaints {
             tracing::warn!("{text}");
@@ -155,7 +157,7 @@ impl SessionTask {
 
     async fn withdraw(&mut self, uuid: &str) -> Answer {
         let uuid = EntryId::new(uuid);
-        let cancelled = self.engine.queued().contains(&uuid);
+        let cancelled = self.prompts.withdraw(&uuid) || self.engine.queued().contains(&uuid);
         self.feed(Input::PromptWithdrawn(uuid)).await;
         Ok(json!({"cancelled": cancelled}))
     }

@@ -2,10 +2,20 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use tillerman_policy::{Disk, OtherNames};
+use tillerman_policy::{Disk, OtherNames, Runs};
+use tillerman_ports::Bounds;
 
 /// Configuration files of repositories are small; a larger one is not looked into.
 const LARGEST_CONFIG: u64 = 1 << 20;
+
+/// Where a call runs that policy has ruled on.
+#[must_use]
+pub const fn bounds(runs: Runs) -> Bounds {
+    match runs {
+        Runs::Confined => Bounds::Confined,
+        Runs::Free => Bounds::Free,
+    }
+}
 
 /// The disk of this machine.
 #[derive(Clone, Copy, Debug)]

@@ -14,11 +14,14 @@ mod bypass;
 mod carry_out;
 mod checkpoints;
 mod control;
+mod invocations;
 mod live_settings;
 mod malformed;
 mod mcp;
 
 mod work;
+
+mod expander;
 
 mod facts;
 mod hook_book;
@@ -34,7 +37,7 @@ mod context_usage;
 mod structured_output;
 
 pub use agents::{AgentLimits, AgentSetup, MainAgent};
-pub use facts::RealDisk;
+pub use facts::{RealDisk, bounds};
 pub use hook_setup::HookSetup;
 pub use mcp_desk::BorrowedServers;
 pub use redact::Secrets;

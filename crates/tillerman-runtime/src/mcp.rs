@@ -14,6 +14,7 @@ use tillerman_protocol::control::{ControlAnswer, ControlCancel, ControlResponse,
 use tillerman_protocol::frame::{Frame, McpServerState, ToolProgress};
 use tillerman_protocol::tool::ToolSpec;
 
+use crate::invocations::SKILL;
 use crate::mcp_desk::{Gate, Held, Host, HostAsk, McpReport, McpWork};
 use crate::questions::Question;
 use crate::session_task::SessionTask;
@@ -182,6 +183,13 @@ impl SessionTask {
         let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
         let names = specs.iter().map(|spec| spec.name.clone());
         self.tools = names.zip(tools).collect();
+        // What is said about skills may have changed since the tool was made.
+        let offered = self.engine.config().tools.iter().find(|spec| spec.name == SKILL).cloned();
+        let specs = specs.into_iter().map(|spec| match &offered {
+            Some(offered) if spec.name == SKILL => offered.clone(),
+            _ => spec,
+        });
+        let specs: Vec<ToolSpec> = specs.collect();
         let specs = match &self.agents {
             Some(agents) => agents.with_specs(&specs),
             None => specs,
@@ -211,7 +219,7 @@ impl SessionTask {
                 Some(Held::Close) => self.close_now().await,
                 Some(Held::Prompt(prompt)) => match self.mcp.command_of(&prompt) {
                     Some((command, typed)) => self.render(prompt, command, typed),
-                    None => self.hear_prompt(prompt).await,
+                    None => self.read_prompt(prompt).await,
                 },
             }
         }

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use crate::agents::Agents;
 use crate::hook_desk::HookDesk;
 use crate::hook_runs::HookRoom;
+use crate::invocations::PromptDesk;
 use crate::mcp_desk::McpDesk;
 use crate::questions::Questions;
 use crate::redact::Secrets;
@@ -130,6 +131,7 @@ pub(crate) struct SessionTask {
     pub(crate) hooks: HookDesk,
     pub(crate) agents: Option<Agents>,
     pub(crate) hook_room: HookRoom,
+    pub(crate) prompts: PromptDesk,
     pub(crate) ids: IdSource,
     pub(crate) out: mpsc::Sender<Frame>,
     pub(crate) facing: Facing,
@@ -186,6 +188,7 @@ impl SessionTask {
             hooks,
             agents,
             hook_room: HookRoom::new(setup.hooks),
+            prompts: PromptDesk::default(),
             ids,
             out,
             facing: Facing {
@@ -267,6 +270,7 @@ impl SessionTask {
             Report::HookEnded(id, report) => self.handler_ended(id, *report).await,
             Report::TaskLeft(task) => self.take_task(task).await,
             Report::Mcp(report) => self.take_mcp_report(*report).await,
+            Report::Expanded(expanded) => self.expanded(expanded).await,
         }
     }
 
@@ -296,12 +300,17 @@ impl SessionTask {
 
     pub(crate) async fn close_now(&mut self) {
         self.give_up_callbacks().await;
-        self.feed(Input::InputClosed).await;
+        if !self.prompts.closes_later() {
+            self.feed(Input::InputClosed).await;
+        }
     }
 
     /// Steps the engine until it has nothing more to say about this input.
     pub(crate) async fn feed(&mut self, input: Input) {
         let input = self.without_bypass(input).await;
+        if matches!(input, Input::Interrupted) {
+            self.prompts.interrupt();
+        }
         let mode = self.engine.mode();
         self.pending.push_back(input);
         while let Some(input) = self.pending.pop_front() {

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use tillerman_engine::{Restored, SessionConfig};
 use tillerman_policy::Policy;
 use tillerman_ports::{
-    Checkpoints, Clock, LiveSettings, McpServers, Model, PermissionKeeper, Tool, Transcript,
+    Checkpoints, Clock, Library, LiveSettings, McpServers, Model, PermissionKeeper, Tool,
+    Transcript,
 };
 use tillerman_protocol::model::SystemBlock;
 use tillerman_protocol::transcript::Entry;
@@ -31,6 +32,8 @@ pub struct Ports {
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// Keeps permission updates beyond the session.
     pub keeper: Arc<dyn PermissionKeeper>,
+    /// The texts that files add to the session; nothing when there are none.
+    pub library: Option<Arc<dyn Library>>,
 }
 
 /// The parts of a system prompt.
@@ -40,6 +43,8 @@ pub struct SystemPrompt {
     pub base: String,
     /// What the host adds.
     pub append: Option<String>,
+    /// What memory files say. It has a block of its own, which compaction never touches.
+    pub memory: String,
     /// Where the session runs.
     pub environment: String,
 }
@@ -53,7 +58,7 @@ impl SystemPrompt {
             .flatten()
             .filter(|text| !text.trim().is_empty())
             .collect();
-        [stable.join("\n\n"), self.environment.clone()]
+        [stable.join("\n\n"), self.memory.clone(), self.environment.clone()]
             .into_iter()
             .filter(|text| !text.trim().is_empty())
             .map(|text| SystemBlock { text })

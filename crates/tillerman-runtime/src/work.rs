@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::expander::Expanded;
 use crate::mcp_desk::{McpReport, McpWork};
 use crate::task_desk::Desk;
 
@@ -35,6 +36,7 @@ pub(crate) enum Report {
     HookEnded(RequestId, Box<HookReport>),
     TaskLeft(BackgroundTask),
     Mcp(Box<McpReport>),
+    Expanded(Expanded),
 }
 
 /// Names a piece of work.
@@ -50,6 +52,8 @@ pub(crate) enum Name {
     DetachedHook(RequestId),
     Task(TaskId),
     Mcp(McpWork),
+    /// A prompt that is being put together; there is one at a time.
+    Expansion,
 }
 
 /// Everything a session has under way.
@@ -174,6 +178,10 @@ impl Work {
     pub(crate) fn stop_task(&mut self, task: &TaskId) -> bool {
         let cancel = self.task_cancels.get(task);
         cancel.inspect(|cancel| cancel.cancel()).is_some()
+    }
+
+    pub(crate) fn expansion(&mut self, work: impl Future<Output = Expanded> + Send + 'static) {
+        self.spawn(Name::Expansion, work.map(|expanded| Some(Report::Expanded(expanded))));
     }
 
     pub(crate) fn timer(&mut self, timer: TimerId, after: Duration) {
@@ -314,6 +322,9 @@ fn crashed(name: Name) -> Report {
             let outcome =
                 Err(ToolFailure::new("The tool crashed. It may have taken effect in part."));
             Report::Engine(Box::new(Input::ToolEnded { call, outcome }))
+        }
+        Name::Expansion => {
+            Report::Expanded(Expanded::Answer("The command crashed and was left out.".to_owned()))
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),

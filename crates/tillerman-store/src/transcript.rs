@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tillerman_ports::model::BoxFuture;
 use tillerman_ports::{AppendError, Transcript};
+use tillerman_protocol::SessionId;
 use tillerman_protocol::transcript::Entry;
 use tokio::runtime::Handle;
 
 use crate::disk::{self, Disk};
-use crate::line;
+use crate::{line, names};
 
 /// A transcript in a file. The file is locked against other writers until this is dropped.
 #[derive(Debug)]
@@ -129,6 +130,10 @@ impl Transcript for FileTranscript {
             let outcome = task.await.unwrap_or_else(|error| Err(io::Error::other(error)));
             outcome.map_err(|source| append_error(&path, source))
         })
+    }
+
+    fn start_over(&mut self, session: &SessionId) {
+        *self = Self::planned(self.path.with_file_name(names::file_name(session)));
     }
 
     fn path(&self) -> String {

@@ -23,9 +23,11 @@ mod tasks;
 
 mod ask;
 mod plan;
+mod skill;
 mod todo;
 
 mod web;
 
 pub use config::{Audience, Reach, SearchSource, SideModel, ToolConfig, ToolLimits, WebConfig};
 pub use session::session_tools;
+pub use skill::{skill_spec, skill_tool};

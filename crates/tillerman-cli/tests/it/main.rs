@@ -7,6 +7,8 @@ mod bad_input;
 #[cfg(test)]
 mod checkpoints;
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod formats;
@@ -20,6 +22,8 @@ mod kills;
 mod long_runs;
 #[cfg(test)]
 mod mcp;
+#[cfg(test)]
+mod memory;
 #[cfg(test)]
 mod model_faults;
 #[cfg(test)]

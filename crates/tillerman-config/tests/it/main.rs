@@ -1,4 +1,4 @@
-//! What people rely on when settings come from several places.
+//! What people rely on when settings and extensions come from several places.
 
 #[cfg(test)]
 mod desk;
@@ -25,3 +25,25 @@ mod reload;
 mod repository;
 #[cfg(test)]
 mod trusting;
+
+#[cfg(test)]
+mod grove;
+
+#[cfg(test)]
+mod agents;
+#[cfg(test)]
+mod frontmatter;
+#[cfg(test)]
+mod imports;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod plugins;
+#[cfg(test)]
+mod skills;
+#[cfg(test)]
+mod styles;
+#[cfg(test)]
+mod surroundings;
+#[cfg(test)]
+mod templates;

@@ -48,7 +48,7 @@ fn administrators_may_keep_approving_and_hooks_to_themselves() {
         &json!({"permissions": {"allow": ["Bash"], "deny": ["Read(x)"]}, "hooks": hooks,
             "allowManagedHooksOnly": true}),
     );
-    assert_eq!(desk.load().hooks().len(), 1, "nobody but administrators can say so");
+    assert_eq!(desk.load().hooks().sources.len(), 1, "nobody but administrators can say so");
     desk.put(
         Source::Managed,
         &json!({"allowManagedPermissionRulesOnly": true, "allowManagedHooksOnly": true, "hooks": hooks,
@@ -56,6 +56,8 @@ fn administrators_may_keep_approving_and_hooks_to_themselves() {
     );
     let layers = desk.load();
     assert_eq!((layers.allow(), layers.deny()), (vec!["Edit".into()], vec!["Read(x)".into()]));
-    assert_eq!(layers.hooks().iter().map(|it| it.0).collect::<Vec<_>>(), [Source::Managed]);
+    let hooks = layers.hooks().sources;
+    let origins: Vec<&str> = hooks.iter().map(|it| it.origin.as_str()).collect();
+    assert_eq!(origins, ["the managed settings"]);
     assert!(layers.forbids_bypass());
 }

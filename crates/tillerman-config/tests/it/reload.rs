@@ -64,18 +64,18 @@ fn an_agent_that_writes_settings_of_the_repository_can_only_tighten_them() {
             desk.trust();
         }
         let layers = desk.session(&ALL);
-        let before = (layers.allow(), layers.hooks());
+        let before = (layers.allow(), layers.hooks().sources);
         let mut other = rules(&["Bash"], &["Read(b)"]);
         other["hooks"] = hooks("evil");
         other["disableAllHooks"] = json!(true);
         desk.put(Source::Project, &other);
         let layers = change(&layers);
-        assert_eq!((layers.allow(), layers.hooks()), before, "trusted: {trusted}");
+        assert_eq!((layers.allow(), layers.hooks().sources), before, "trusted: {trusted}");
         assert_eq!(layers.deny(), ["Read(a)", "Read(b)"]);
         assert!(layers.notice().is_some());
         std::fs::remove_file(desk.path(Source::Project)).unwrap();
         let layers = change(&layers);
-        assert_eq!((layers.allow(), layers.hooks()), before, "removing it loosens nothing");
+        assert_eq!((layers.allow(), layers.hooks().sources), before, "removing it loosens nothing");
         assert_eq!(layers.deny(), ["Read(a)", "Read(b)"]);
     }
 }

@@ -70,7 +70,7 @@ fn before_anybody_says_anything_nothing_of_it_runs_or_loosens() {
     let desk = cloned();
     let layers = desk.session(&[]);
     check_nothing_is_loosened(&layers);
-    assert!(layers.hooks().is_empty());
+    assert!(layers.hooks().sources.is_empty());
     assert!(layers.variables().is_empty());
     assert!(!layers.runs(Source::Project) && !layers.runs(Source::Local));
     assert!(
@@ -97,7 +97,7 @@ fn before_anybody_says_anything_nothing_of_it_runs_or_loosens() {
     let notice = layers.notice().unwrap();
     assert!(notice.contains("tillerman trust") && notice.contains("hooks (project)"), "{notice}");
     // The same without any standing at all, which is how layers come from the disk.
-    assert!(desk.load().hooks().is_empty() && desk.load().allow().is_empty());
+    assert!(desk.load().hooks().sources.is_empty() && desk.load().allow().is_empty());
 }
 
 #[test]
@@ -105,8 +105,9 @@ fn a_source_that_the_host_named_may_run_but_not_loosen() {
     let layers = cloned().session(&[Source::Project]);
     check_nothing_is_loosened(&layers);
     assert!(layers.runs(Source::Project) && !layers.runs(Source::Local));
-    let [(Source::Project, hooks)] = &layers.hooks()[..] else { panic!("{:?}", layers.hooks()) };
-    assert!(hooks.contains_key("PreToolUse"));
+    let hooks = layers.hooks().sources;
+    assert_eq!(hooks.len(), 1);
+    assert_eq!(hooks[0].origin, "the project's settings");
     let names: Vec<String> = layers.variables().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["LD_PRELOAD", "PLAIN"]);
     let told = left_out(&layers, Source::Project);

@@ -66,6 +66,7 @@ impl SessionTask {
         let prompt = SystemPrompt {
             base: definition.prompt.clone(),
             append: None,
+            memory: self.facing.prompt.memory.clone(),
             environment: self.facing.prompt.environment.clone(),
         };
         let seed = self.seed();
@@ -105,6 +106,7 @@ impl SessionTask {
                 clock: Arc::clone(&self.ports.clock),
                 checkpoints: None,
                 keeper: Arc::clone(&self.ports.keeper),
+                library: self.ports.library.clone(),
             },
             mirror: self.facing.mirror,
             greeting: Map::new(),

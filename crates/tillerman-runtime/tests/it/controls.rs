@@ -179,8 +179,6 @@ async fn what_cannot_be_done_yet_is_admitted() {
     let mut play = stage([]).begin();
     let requests = [
         json!({"subtype": "seed_read_state", "path": "/a", "mtime": 1}),
-        json!({"subtype": "reload_plugins"}),
-        json!({"subtype": "reload_skills"}),
         json!({"subtype": "generate_session_title", "description": "x"}),
         json!({"subtype": "get_task_output", "task_id": "b1"}),
     ];

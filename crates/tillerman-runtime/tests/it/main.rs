@@ -50,6 +50,8 @@ mod hooks;
 #[cfg(test)]
 mod interrupts;
 #[cfg(test)]
+mod invocations;
+#[cfg(test)]
 mod live_settings;
 #[cfg(test)]
 mod malformed;

@@ -52,6 +52,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
     let prompt = SystemPrompt {
         base: "You are a test.".to_owned(),
         append: None,
+        memory: String::new(),
         environment: "You are nowhere.".to_owned(),
     };
     let setup = SessionSetup {
@@ -68,6 +69,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
             clock: Arc::new(StoppedClock),
             checkpoints: None,
             keeper: Arc::new(Forgetful),
+            library: None,
         },
         hooks: HookSetup::default(),
         secrets: Secrets::new([SECRET.to_owned()]),

@@ -35,6 +35,8 @@ mod plan;
 #[cfg(test)]
 mod read;
 #[cfg(test)]
+mod skill;
+#[cfg(test)]
 mod todo;
 #[cfg(test)]
 mod web_search;

@@ -71,6 +71,8 @@ impl Audit {
             match effect {
                 Effect::Append(entry) => self.appended(entry),
                 Effect::Emit(frame) => self.emitted(frame),
+                // What comes from now on is another transcript.
+                Effect::StartOver { .. } => self.entries.clear(),
                 Effect::CallModel { response, request } => {
                     check_messages(&request.messages, self.paused);
                     let last = request.messages.last().map(|message| message.role);

@@ -96,6 +96,8 @@ impl Renderer {
             Effect::UpdatePermissions(updates) => {
                 format!("update-permissions {}", serde_json::to_value(updates).unwrap())
             }
+            Effect::Grant(rules) => format!("grant {}", rules.join(" ")),
+            Effect::StartOver { .. } => "start-over".to_owned(),
             Effect::RunTool { call, name, input, .. } => {
                 format!("run {} {name} {input}", names.call(*call))
             }

@@ -20,6 +20,7 @@ pub(super) fn line(frame: &Frame) -> String {
         Frame::CommandLifecycle(frame) => {
             format!("lifecycle {} {}", frame.command_uuid, frame.state)
         }
+        Frame::ConversationReset(_) => "conversation-reset".to_owned(),
         other => serde_json::to_string(other).unwrap(),
     }
 }

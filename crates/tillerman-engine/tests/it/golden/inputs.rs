@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tillerman_engine::{
-    AgentTask, Beginning, Bill, Grant, HookOutcome, Input, Judgement, PermissionAnswer, Place,
-    Prompt, ResponseId, TaskStart,
+    AgentTask, Beginning, Bill, CommandUse, Grant, HookOutcome, Input, Judgement, PermissionAnswer,
+    Place, Prompt, ResponseId, TaskStart,
 };
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::McpServerState;
@@ -149,7 +149,15 @@ fn prompt(words: &mut Words) -> Prompt {
         None => serde_json::from_value(words.json()).expect("content blocks"),
     };
     let uuid = words.option("uuid").map(EntryId::new);
-    Prompt { uuid, wants_answer: !words.flag("quiet"), ..Prompt::new(content) }
+    let typed = words.option("typed");
+    let command = typed.map(|typed| CommandUse {
+        typed,
+        answer: words.option("answer"),
+        grants: words.option("grants").into_iter().collect(),
+        model: words.option("with"),
+    });
+    let command = command.map(Box::new);
+    Prompt { uuid, wants_answer: !words.flag("quiet"), command, ..Prompt::new(content) }
 }
 
 fn judgement(words: &mut Words) -> Judgement {

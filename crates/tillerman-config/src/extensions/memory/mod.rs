@@ -1,0 +1,11 @@
+//! Memory files: what people want the agent to know, from the whole machine to one folder.
+
+mod file;
+mod imports;
+mod load;
+mod rules;
+mod surroundings;
+
+pub use file::{MemoryFile, MemoryKind};
+pub use load::Memory;
+pub use surroundings::Surroundings;
