@@ -43,6 +43,7 @@ mod settle;
 mod structured;
 mod tasks;
 mod threshold;
+mod view;
 
 mod retelling;
 mod summary;
