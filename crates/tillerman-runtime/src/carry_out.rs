@@ -37,7 +37,7 @@ impl SessionTask {
                 if matches!(*frame, Frame::Result(_)) {
                     self.take_back();
                 }
-                self.show(*frame).await;
+                self.show_and_greet(*frame).await;
             }
             Effect::Append(entry) => {
                 // A fork is stored once it has something of its own to store.
@@ -85,6 +85,17 @@ impl SessionTask {
             }
             Effect::CancelTimer { timer } => self.work.abort(&Name::Timer(timer)),
             Effect::End => self.ended = true,
+        }
+    }
+
+    /// Shows a frame; what people should know about their settings follows the first `init`.
+    async fn show_and_greet(&mut self, frame: Frame) {
+        let greets =
+            matches!(&frame, Frame::System(it) if matches!(it.detail, SystemDetail::Init(_)));
+        self.show(frame).await;
+        if greets {
+            self.facing.has_greeted = true;
+            self.tell_about_settings().await;
         }
     }
 

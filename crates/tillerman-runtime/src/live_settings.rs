@@ -19,6 +19,10 @@ impl SessionTask {
 
     /// Tells the host what has not been told yet about its settings.
     pub(crate) async fn tell_about_settings(&mut self) {
+        // Hosts expect to be greeted first.
+        if !self.facing.has_greeted {
+            return;
+        }
         for notice in self.facing.settings.notices() {
             self.notify(notice.key, &notice.text).await;
         }

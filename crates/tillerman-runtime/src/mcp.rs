@@ -185,9 +185,9 @@ impl SessionTask {
         self.tools = names.zip(tools).collect();
         // What is said about skills may have changed since the tool was made.
         let offered = self.engine.config().tools.iter().find(|spec| spec.name == SKILL).cloned();
-        let specs = specs.into_iter().map(|spec| match &offered {
-            Some(offered) if spec.name == SKILL => offered.clone(),
-            _ => spec,
+        let specs = specs.into_iter().filter_map(|spec| match spec.name.as_str() {
+            SKILL => offered.clone(),
+            _ => Some(spec),
         });
         let specs: Vec<ToolSpec> = specs.collect();
         let specs = match &self.agents {

@@ -161,6 +161,8 @@ pub(crate) struct Grant {
 pub(crate) struct Facing {
     pub(crate) mirror: bool,
     pub(crate) may_bypass: bool,
+    /// Whether the host has seen an `init` frame.
+    pub(crate) has_greeted: bool,
     pub(crate) greeting: serde_json::Map<String, serde_json::Value>,
     pub(crate) settings: Box<dyn LiveSettings>,
     pub(crate) prompt: SystemPrompt,
@@ -194,6 +196,7 @@ impl SessionTask {
             facing: Facing {
                 mirror: setup.mirror,
                 may_bypass: setup.may_bypass,
+                has_greeted: false,
                 greeting: setup.greeting,
                 settings: setup.settings,
                 prompt: setup.prompt,
@@ -241,7 +244,6 @@ impl SessionTask {
     pub(crate) async fn hear_prompt(&mut self, prompt: Prompt) {
         self.refresh_settings().await;
         self.feed(Input::Prompted(prompt)).await;
-        self.tell_about_settings().await;
     }
 
     async fn take_report(&mut self, report: Report) {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tillerman_config::extensions::{Origin, Trust, enabled_plugins};
-use tillerman_config::{Layers, Places, Source};
+use tillerman_config::{Layers, Places, Source, Standing, TrustState};
 
 use crate::grove::{Grove, only};
 
@@ -110,6 +110,12 @@ fn layers(grove: &Grove) -> Layers {
     Layers::load(&places, &[Source::User, Source::Project, Source::Local])
 }
 
+/// The same as a session has them in a repository whose settings are trusted.
+fn trusted_layers(grove: &Grove) -> Layers {
+    let trust = TrustState::Trusted;
+    layers(grove).in_effect(Standing { trust, ..Standing::default() })
+}
+
 #[test]
 fn settings_switch_plugins_of_local_marketplaces_on() {
     let grove = Grove::new();
@@ -122,7 +128,8 @@ fn settings_switch_plugins_of_local_marketplaces_on() {
     let on = json!({"enabledPlugins": {"garden@m": true, "weeds@m": false}, "extraKnownMarketplaces": known});
     grove.put("user/settings.json", &on.to_string());
     let find = |grove: &Grove| {
-        enabled_plugins(&layers(grove), &grove.path("user"), &grove.places.cwd, Trust::Untrusted)
+        let layers = trusted_layers(grove);
+        enabled_plugins(&layers, &grove.path("user"), &grove.places.cwd, Trust::Untrusted)
     };
     let (folders, problems) = find(&grove);
     assert_eq!(problems, []);
@@ -150,8 +157,11 @@ fn a_project_switches_on_but_is_not_trusted_for_it() {
         "extraKnownMarketplaces": {"m": {"source": {"source": "directory", "path": "./market"}}},
     });
     grove.put("repo/app/.claude/settings.json", &settings.to_string());
-    let (folders, problems) =
-        enabled_plugins(&layers(&grove), &grove.path("user"), &grove.places.cwd, Trust::Untrusted);
+    let find = |layers: &Layers| {
+        enabled_plugins(layers, &grove.path("user"), &grove.places.cwd, Trust::Untrusted)
+    };
+    assert_eq!(find(&layers(&grove)).0, [], "nobody trusts its settings");
+    let (folders, problems) = find(&trusted_layers(&grove));
     let found: Vec<String> = folders.iter().map(|it| grove.short(&it.root)).collect();
     assert_eq!(found, ["repo/app/market/own", "user/plugins/cache/m/cached/1.0"]);
     assert!(folders.iter().all(|folder| folder.trust == Trust::Untrusted));
