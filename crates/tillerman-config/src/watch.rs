@@ -71,6 +71,7 @@ impl Layers {
         };
         let approved = Trust::approved(&places.cwd, &places.config_dir);
         let named = self.standing.named.clone();
+        fresh.beside.clone_from(&self.beside);
         Some(fresh.in_effect(Standing { named, trust, approved }))
     }
 

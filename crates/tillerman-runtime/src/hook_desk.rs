@@ -154,10 +154,16 @@ impl HookDesk {
     pub(crate) fn inherit(&self) -> Self {
         Self {
             listeners: self.listeners.clone(),
-            book: self.book.clone(),
+            book: self.book.below(),
             unreachable: self.unreachable,
             ..Self::default()
         }
+    }
+
+    /// Adds hooks that something brings along that is used now; returns what people should know
+    /// about them. What is used again brings nothing new.
+    pub(crate) fn bring(&mut self, source: &HookSource) -> Vec<String> {
+        if self.book.holds(source) { Vec::new() } else { self.book.add(source) }
     }
 
     /// Swaps the hooks of the settings; returns what people should know about the new ones.

@@ -97,17 +97,27 @@ impl HookRoom {
     pub(crate) fn new(setup: HookSetup) -> Self {
         Self { setup, running: HashMap::new(), directory: None }
     }
+
+    /// Keeps what people should know about hooks until it can be told.
+    pub(crate) fn remark_later(&mut self, remarks: Vec<String>) {
+        self.setup.remarks.extend(remarks);
+    }
 }
 
 impl SessionTask {
     /// Tells what is wrong with hooks, and hooks that the session begins.
     pub(crate) async fn begin(&mut self) {
-        for remark in std::mem::take(&mut self.hook_room.setup.remarks) {
-            self.complain("hooks", &remark).await;
-        }
+        self.tell_remarks().await;
         self.hook_room.directory = self.shell_directory();
         let beginning = std::mem::take(&mut self.hook_room.setup.beginning);
         self.feed(Input::Begun(beginning)).await;
+    }
+
+    /// Tells what is wrong with hooks and has not been told yet.
+    pub(crate) async fn tell_remarks(&mut self) {
+        for remark in std::mem::take(&mut self.hook_room.setup.remarks) {
+            self.complain("hooks", &remark).await;
+        }
     }
 
     pub(crate) async fn run_hooks(&mut self, run: HookRunId, input: HookInput) {

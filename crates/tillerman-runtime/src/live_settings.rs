@@ -11,6 +11,7 @@ use crate::session_task::SessionTask;
 impl SessionTask {
     /// Takes over what changed in the settings files since the last look.
     pub(crate) async fn refresh_settings(&mut self) {
+        self.tell_remarks().await;
         if let Some(change) = self.facing.settings.refresh() {
             self.take_settings(&change).await;
             self.tell_about_settings().await;

@@ -61,7 +61,7 @@ async fn a_repository_runs_no_hooks_unless_it_is_trusted() {
         finished.assert_code(0);
         assert_eq!(world.file("ran").exists(), runs, "{arguments:?}");
         if !runs {
-            finished.assert_stderr("The hooks of the project's settings were not run");
+            finished.assert_stderr("hooks (project)").assert_stderr("tillerman trust");
         }
     }
 }

@@ -17,6 +17,8 @@ mod harness;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod kills;
 #[cfg(test)]
 mod long_runs;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tillerman_config::extensions::{Origin, Trust, enabled_plugins};
-use tillerman_config::{Layers, Places, Source};
+use tillerman_config::{Layers, Places, Source, Standing};
 
 use crate::grove::{Grove, only};
 
@@ -107,7 +107,9 @@ fn a_plugin_reads_nothing_through_links() {
 
 fn layers(grove: &Grove) -> Layers {
     let places = Places::new(grove.path("user"), grove.path("repo/app"));
-    Layers::load(&places, &[Source::User, Source::Project, Source::Local])
+    // What a repository switches on counts where the host names it.
+    let named = Standing { named: vec![Source::Project], ..Standing::default() };
+    Layers::load(&places, &[Source::User, Source::Project, Source::Local]).in_effect(named)
 }
 
 #[test]
