@@ -15,6 +15,8 @@ mod formats;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
+mod hook_table;
+#[cfg(test)]
 mod hooks;
 #[cfg(test)]
 mod hostile;

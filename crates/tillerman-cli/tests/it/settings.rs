@@ -62,6 +62,30 @@ async fn a_rule_that_changes_holds_from_the_next_round_on() {
 }
 
 #[tokio::test]
+async fn a_hook_that_changes_holds_from_the_next_round_on() {
+    let world = World::new();
+    let rounds = script().reply(bash("touch one")).reply(response().text("1"));
+    let rounds = rounds.reply(bash("touch two")).reply(response().text("2"));
+    let server =
+        ScriptedServer::start(rounds.reply(bash("touch three")).reply(response().text("3"))).await;
+    put(&world, &json!({}));
+    let mut agent = world.tillerman().asks(&server).unguarded().start();
+    let refuse = json!([{"hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]);
+    let steps = [
+        (json!({}), "one", true),
+        (json!({"hooks": {"PreToolUse": refuse}}), "two", false),
+        (json!({}), "three", true),
+    ];
+    for (settings, name, is_made) in steps {
+        put(&world, &settings);
+        agent.prompt("go on").await;
+        agent.result().await;
+        assert_eq!(world.file(name).exists(), is_made, "{name}");
+    }
+    agent.finish().await.0.assert_code(0);
+}
+
+#[tokio::test]
 async fn an_agent_cannot_approve_for_itself_by_writing_settings() {
     let world = World::new();
     let text = r#"{"permissions":{"allow":["Bash(touch *)"],"deny":["Bash(ls)"]}}"#;
