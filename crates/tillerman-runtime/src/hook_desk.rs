@@ -36,6 +36,8 @@ pub(crate) enum RunKey {
     Engine(HookRunId),
     /// One nobody waits for.
     Aside(u64),
+    /// One that changed settings wait for.
+    Settings(u64),
 }
 
 /// What registering hooks came to.
@@ -185,6 +187,12 @@ impl HookDesk {
     pub(crate) fn aside(&mut self) -> RunKey {
         self.asides += 1;
         RunKey::Aside(self.asides)
+    }
+
+    /// A name for a run that changed settings wait for.
+    pub(crate) fn for_settings(&mut self) -> RunKey {
+        self.asides += 1;
+        RunKey::Settings(self.asides)
     }
 
     /// Begins a run.
