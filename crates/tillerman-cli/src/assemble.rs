@@ -127,7 +127,7 @@ async fn outline(
     let cwd = std::env::current_dir().map_err(|error| {
         StartFailure::usage(format!("The working directory cannot be used: {error}"))
     })?;
-    let layers = settings::of_session(arguments, environment, &cwd)?;
+    let mut layers = settings::of_session(arguments, environment, &cwd)?;
     let environment = environment.overlaid(layers.own_variables());
     let credentials = Credentials::find(&environment, &layers).await?;
     let mode = permission_mode(arguments, &environment, &layers)?;
@@ -136,6 +136,7 @@ async fn outline(
     let opened = opening::open(&arguments.session, &environment.config_dir(), &cwd)?;
     let ground = Ground { layers: &layers, directories: &directories, session: &opened.id };
     let extended = extend(arguments, &environment, &ground);
+    layers.leave_out_beside(extended.library.silenced());
     extended.dress(&mut prompt);
     let policy = policy(arguments, &environment, &layers, directories)?;
     let catalog = Arc::new(catalog_with_overrides(&environment));

@@ -5,13 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tillerman_config::extensions::{
-    Arguments, Audience, DEFAULT_STYLE, ExtensionPlaces, Extensions, Origin, Part, Plugin, Problem,
-    Skill, SkillKind, Surroundings, Trust, expand, listing,
+    AgentFile, Arguments, Audience, DEFAULT_STYLE, ExtensionPlaces, Extensions, Origin, Part,
+    Plugin, Problem, Skill, SkillKind, Surroundings, Trust, expand, listing,
 };
 use tillerman_engine::COMMANDS;
 use tillerman_ports::{Contents, Invocation, InvocationPart, Library, Programs, Reading};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::frame::Init;
+use tillerman_protocol::hook::{HookScope, HookSection, HookSource};
 use tillerman_tools::skill_spec;
 
 use crate::extensions::{PluginFinder, report};
@@ -57,16 +58,39 @@ impl FileLibrary {
         self.state().contents()
     }
 
-    /// The agents that files define.
+    /// The agents that files define; those of a repository that may run nothing bring only words.
     pub(crate) fn agents(&self) -> Vec<AgentDefinition> {
-        self.state().extensions.agents.iter().map(|file| file.definition.clone()).collect()
+        let state = self.state();
+        let definition = |file: &AgentFile| {
+            let mut definition = file.definition.clone();
+            if !state.may_run(&file.origin) {
+                definition.hooks = None;
+                definition.mcp_servers = None;
+            }
+            definition
+        };
+        state.extensions.agents.iter().map(definition).collect()
     }
 
     /// The plugins whose hooks and servers may run.
     pub(crate) fn running_plugins(&self) -> Vec<Plugin> {
         let state = self.state();
-        let plugins = state.extensions.plugins.iter();
-        plugins.filter(|plugin| plugin.trust == Trust::Trusted).cloned().collect()
+        let runs = |plugin: &&Plugin| plugin.trust == Trust::Trusted || state.shelf.project_runs;
+        state.extensions.plugins.iter().filter(runs).cloned().collect()
+    }
+
+    /// Agents and skills of files whose hooks and servers may not run.
+    pub(crate) fn silenced(&self) -> Vec<String> {
+        let state = self.state();
+        let agents = state.extensions.agents.iter().filter(|file| {
+            let runs = file.definition.hooks.is_some() || file.definition.mcp_servers.is_some();
+            runs && !state.may_run(&file.origin)
+        });
+        let skills = state.extensions.skills.iter();
+        let skills = skills.filter(|it| it.hooks.is_some() && !state.may_run(&it.origin));
+        let paths = agents.map(|file| &file.path).chain(skills.map(|skill| &skill.path));
+        let cwd = &state.shelf.places.cwd;
+        paths.map(|path| path.strip_prefix(cwd).unwrap_or(path).display().to_string()).collect()
     }
 
     /// The lines that tell the model of skills; empty when there are none.
@@ -95,6 +119,21 @@ impl Library for FileLibrary {
         state.model_skill(name.trim_start_matches('/')).map(grants).unwrap_or_default()
     }
 
+    fn hooks(&self, name: &str) -> Option<HookSource> {
+        let state = self.state();
+        let skill = state.extensions.skill(name.trim_start_matches('/'))?;
+        let section = skill.hooks.as_ref().filter(|_| state.may_run(&skill.origin))?;
+        let section = HookSection::read(section.as_object()?);
+        let variables = state.variables(skill).into_iter();
+        let of_plugin = variables.filter(|(name, _)| *name == "CLAUDE_PLUGIN_ROOT");
+        Some(HookSource {
+            origin: format!("the skill {}", skill.name),
+            scope: HookScope::Skill,
+            section,
+            variables: of_plugin.map(|(name, value)| (name.to_owned(), value)).collect(),
+        })
+    }
+
     fn memory_for(&self, path: &Path) -> Vec<String> {
         let surroundings = &mut self.state().shelf.surroundings;
         let texts = surroundings.memory_for(path);
@@ -117,6 +156,11 @@ impl Library for FileLibrary {
 }
 
 impl State {
+    /// Whether what comes from there may run things.
+    fn may_run(&self, origin: &Origin) -> bool {
+        origin.trust() == Trust::Trusted || self.shelf.project_runs
+    }
+
     fn command(&self, prompt: &str) -> Reading {
         let words = prompt.trim().strip_prefix('/').unwrap_or_default();
         let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
@@ -207,14 +251,11 @@ impl State {
             parts.insert(0, InvocationPart::Text(head));
         }
         let is_trusted = skill.origin.trust() == Trust::Trusted;
+        let may_run = self.may_run(&skill.origin);
         Ok(Invocation {
             name: skill.name.clone(),
             parts,
-            programs: if is_trusted || self.shelf.project_runs {
-                Programs::Judged
-            } else {
-                Programs::Refused
-            },
+            programs: if may_run { Programs::Judged } else { Programs::Refused },
             grants: grants(skill),
             // Another model may be another provider, which is not for a project to choose.
             model: skill.model.clone().filter(|_| is_trusted),

@@ -149,9 +149,21 @@ impl SettingsDesk {
 
     fn swap(&mut self, layers: Layers) -> SettingsChange {
         let before = self.rules();
+        let files = layers.changed_since(&self.layers).into_iter();
+        let files = files.map(|(source, path)| (name_for_hooks(source), path)).collect();
         self.layers = layers;
         self.note();
-        SettingsChange { before, after: self.rules(), hooks: self.layers.hooks().sources }
+        SettingsChange { before, after: self.rules(), hooks: self.layers.hooks().sources, files }
+    }
+}
+
+const fn name_for_hooks(source: Source) -> &'static str {
+    match source {
+        Source::User => "user_settings",
+        Source::Project => "project_settings",
+        Source::Local => "local_settings",
+        Source::Flag => "flag_settings",
+        Source::Managed => "policy_settings",
     }
 }
 

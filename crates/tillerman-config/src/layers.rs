@@ -37,6 +37,8 @@ pub struct Layers {
     pub(crate) layers: Vec<Layer>,
     pub(crate) errors: Vec<SettingsError>,
     pub(crate) left_out: Vec<LeftOut>,
+    /// Files beside the settings that are left out as long as the repository may run nothing.
+    pub(crate) beside: Vec<LeftOut>,
     pub(crate) standing: Standing,
     pub(crate) places: Option<Places>,
     pub(crate) sources: Vec<Source>,
@@ -99,8 +101,17 @@ impl Layers {
                 let servers = LeftOut { source: Source::Project, key, wants: Wants::Consent };
                 self.left_out.push(servers);
             }
+            self.left_out.extend(self.beside.iter().cloned());
         }
         self
+    }
+
+    /// Names files of the repository beside its settings that may run nothing, for whoever is told
+    /// what was left out.
+    pub fn leave_out_beside(&mut self, files: impl IntoIterator<Item = String>) {
+        let (source, wants) = (Source::Project, Wants::Consent);
+        self.beside = files.into_iter().map(|key| LeftOut { source, key, wants }).collect();
+        *self = std::mem::take(self).again();
     }
 
     /// Lays the command line's settings over those of the files.

@@ -41,6 +41,18 @@ impl Stamps {
 }
 
 impl Layers {
+    /// The files that were seen differently when other settings were read.
+    #[must_use]
+    pub fn changed_since(&self, before: &Self) -> Vec<(Source, PathBuf)> {
+        let Some(places) = &self.places else { return Vec::new() };
+        let of = |stamps: &Stamps, path: &PathBuf| {
+            stamps.0.iter().find(|(held, _)| held == path).and_then(|(_, stamp)| *stamp)
+        };
+        let mut files = places.files(&self.sources);
+        files.retain(|(_, path)| of(&self.stamps, path) != of(&before.stamps, path));
+        files
+    }
+
     /// The settings as they are now, when any of their files changed since these were read.
     ///
     /// The user's and the administrators' files hold at once. A file of the repository may have
@@ -71,6 +83,7 @@ impl Layers {
         };
         let approved = Trust::approved(&places.cwd, &places.config_dir);
         let named = self.standing.named.clone();
+        fresh.beside.clone_from(&self.beside);
         Some(fresh.in_effect(Standing { named, trust, approved }))
     }
 

@@ -233,6 +233,21 @@ pub struct CommandUse {
     pub grants: Vec<String>,
     /// The model that is to answer.
     pub model: Option<String>,
+    /// What hooks are told about it, until they have been told.
+    pub expansion: Option<Expansion>,
+}
+
+/// How a prompt came to stand for another text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expansion {
+    /// `slash_command` or `mcp_prompt`.
+    pub kind: &'static str,
+    /// The command.
+    pub name: String,
+    /// What stood behind it.
+    pub arguments: String,
+    /// Where the command comes from, if that is known.
+    pub source: Option<String>,
 }
 
 /// Who a user message comes from.

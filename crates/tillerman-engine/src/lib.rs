@@ -37,6 +37,7 @@ mod converse;
 mod estimate;
 mod finish;
 mod notices;
+mod prompts;
 mod record;
 mod renewal;
 mod settle;
@@ -57,8 +58,8 @@ pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
 pub use identity::IdSource;
 pub use input::{
-    AgentTask, Author, CommandUse, Input, Judgement, Listing, PermissionAnswer, Place, Prompt,
-    TaskStart, ToolChange,
+    AgentTask, Author, CommandUse, Expansion, Input, Judgement, Listing, PermissionAnswer, Place,
+    Prompt, TaskStart, ToolChange,
 };
 pub use ledger::{Bill, Ledger};
 pub use pool::{Grant, Pool, Ticket};

@@ -26,7 +26,8 @@ impl Session {
         }
     }
 
-    fn hook_input(&mut self, detail: HookDetail) -> HookInput {
+    /// What hooks are told about an event, as things stand now.
+    pub fn hook_input(&mut self, detail: HookDetail) -> HookInput {
         let ids = &mut self.ids;
         let named = |round: &mut crate::round::Round| {
             round.prompt_id.get_or_insert_with(|| ids.entry_id().to_string()).clone()

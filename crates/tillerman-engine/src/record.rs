@@ -6,7 +6,6 @@ use tillerman_protocol::frame::{
     AssistantFrame, AssistantMessage, CommandLifecycle, Frame, Init, SessionState,
     StreamEventFrame, SystemDetail, SystemFrame, UserFrame,
 };
-use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::stream::{StreamEvent, Usage};
 use tillerman_protocol::transcript::{AssistantEntry, Entry, Link, SystemEntry, UserEntry};
 use tillerman_protocol::{EntryId, TaskId};
@@ -260,21 +259,6 @@ impl Session {
             self.chain.tip = Some(link.uuid.clone());
         }
         self.effects.push(Effect::Append(Box::new(entry)));
-    }
-
-    /// What hooks are told before prompts are taken up: what a person says, or that an agent starts.
-    pub(crate) fn submission(&self, prompts: &[Prompt]) -> Option<HookDetail> {
-        let begins = self.round.as_ref().is_some_and(|round| round.turns == 0);
-        match &self.config.agent {
-            None if self.is_hooked(HookEvent::UserPromptSubmit) => {
-                let texts: Vec<String> = prompts.iter().map(Prompt::typed).collect();
-                Some(HookDetail::UserPromptSubmit { prompt: texts.join("\n") })
-            }
-            Some(_) if begins && !self.has_answered && self.is_hooked(HookEvent::SubagentStart) => {
-                Some(HookDetail::SubagentStart {})
-            }
-            _ => None,
-        }
     }
 
     fn user_frame(&self, uuid: EntryId, content: Content) -> UserFrame {

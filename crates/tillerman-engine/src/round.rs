@@ -59,6 +59,8 @@ pub(crate) struct Round {
 /// What a round is waiting for.
 #[derive(Debug)]
 pub(crate) enum Stage {
+    /// Hooks look at what a command was made into.
+    Expanding(HookRunId, Vec<Prompt>),
     /// Hooks look at the prompts.
     Submitting(HookRunId, Vec<Prompt>),
     /// The next request waits for its share of the budget.

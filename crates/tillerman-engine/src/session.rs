@@ -262,56 +262,11 @@ impl Session {
         }
     }
 
-    /// Has hooks look at prompts, if any listen, before the model hears of them.
-    pub(crate) fn submit(&mut self, prompts: Vec<Prompt>) {
-        self.name_round(&prompts);
-        let Some(detail) = self.submission(&prompts) else { return self.take_up(prompts) };
-        let run = self.run_hooks(detail);
-        self.set_stage(Stage::Submitting(run, prompts));
-    }
-
     /// Takes the prompts that wait, up to the first command.
     pub(crate) fn take_waiting(&mut self) -> Vec<Prompt> {
         let is_command = |prompt: &Prompt| commands::parse(prompt).is_some();
         let until = self.queue.iter().position(is_command).unwrap_or(self.queue.len());
         self.queue.drain(..until).collect()
-    }
-
-    /// Adds a prompt to the conversation that nobody is to answer.
-    fn add_quietly(&mut self, prompt: Prompt) {
-        let (client_uuid, content) = (prompt.uuid.clone(), prompt.content.clone());
-        let uuid = self.record_prompt(prompt);
-        self.checkpoint(vec![uuid.clone()]);
-        self.emit_prompt(uuid, content);
-        if let Some(client_uuid) = client_uuid {
-            self.emit_lifecycle(client_uuid, "completed");
-        }
-    }
-
-    /// Takes prompts into the conversation: the first ones of a round open it, later ones join it.
-    fn take_up(&mut self, prompts: Vec<Prompt>) {
-        let opens = self.round.as_ref().is_some_and(|round| round.turns == 0);
-        let mut anything = !opens;
-        let mut replays = Vec::new();
-        for prompt in prompts {
-            let (content, said) = (prompt.content.clone(), !prompt.content.is_blank());
-            let uuid = self.record_prompt(prompt);
-            anything |= said;
-            replays.push((uuid, content));
-        }
-        // Before hosts see the prompts, which they can rewind to from then on.
-        self.checkpoint(replays.iter().map(|(uuid, _)| uuid.clone()).collect());
-        if opens {
-            self.emit_init();
-        }
-        for (uuid, content) in replays {
-            self.emit_prompt(uuid, content);
-        }
-        if anything {
-            self.request();
-        } else {
-            self.finish(Ending::Completed);
-        }
     }
 
     fn hooks_answered(&mut self, run: HookRunId, outcome: HookOutcome) {
@@ -321,7 +276,8 @@ impl Session {
             return self.call_hooks_answered(call, outcome);
         }
         let stage_run = match &round.stage {
-            Stage::Submitting(run, _)
+            Stage::Expanding(run, _)
+            | Stage::Submitting(run, _)
             | Stage::BatchHooks(run)
             | Stage::Stopping(run)
             | Stage::Failing(run, _) => Some(*run),
@@ -336,6 +292,7 @@ impl Session {
             self.emit_notification("hook", message);
         }
         match stage {
+            Stage::Expanding(_, prompts) => self.expansion_judged(prompts, outcome),
             Stage::Submitting(_, prompts) => self.submitted(prompts, outcome),
             Stage::BatchHooks(_) => self.batch_judged(outcome),
             Stage::Stopping(_) => self.stop_judged(outcome),
@@ -345,39 +302,13 @@ impl Session {
         }
     }
 
-    fn submitted(&mut self, prompts: Vec<Prompt>, mut outcome: HookOutcome) {
-        // Hooks hear that an agent starts; what it was asked is not theirs to refuse.
-        outcome.block = outcome.block.filter(|_| self.config.agent.is_none());
-        self.entitle(&outcome);
-        let ending = outcome.halt.map(Ending::Halted);
-        let has_begun = self.round.as_ref().is_some_and(|round| round.turns > 0);
-        if let (None, Some(reason), true) = (&ending, &outcome.block, has_begun) {
-            // The round had begun without these prompts and goes on without them.
-            self.drop_prompts(&prompts);
-            self.emit_notification("hook", &format!("A hook blocked a prompt: {reason}"));
-            return self.request();
-        }
-        if let Some(ending) = ending.or_else(|| outcome.block.map(Ending::Blocked)) {
-            self.drop_prompts(&prompts);
-            return self.finish(ending);
-        }
-        self.with_round(|round| round.context.extend(outcome.context));
-        self.take_up(prompts);
-    }
-
-    /// The round ends without these prompts; hosts still learn that they are done with.
-    pub(crate) fn drop_prompts(&mut self, prompts: &[Prompt]) {
-        let uuids = prompts.iter().filter_map(|prompt| prompt.uuid.clone());
-        self.with_round(|round| round.prompts.extend(uuids));
-    }
-
     /// Ends the round that is under way; what was complete is kept.
     fn interrupt(&mut self) {
         let Some(round) = self.round.as_mut() else { return self.give_up_beginning() };
         let while_working = !round.calls.unsettled().is_empty();
         let stage = std::mem::replace(&mut round.stage, Stage::Between);
         match stage {
-            Stage::Submitting(run, prompts) => {
+            Stage::Expanding(run, prompts) | Stage::Submitting(run, prompts) => {
                 self.effects.push(Effect::CancelHooks { run });
                 self.drop_prompts(&prompts);
             }
@@ -420,7 +351,8 @@ impl Session {
                 }
                 Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
                 Stage::Reserving(response) => self.effects.push(Effect::CancelReserve { response }),
-                Stage::Submitting(run, _)
+                Stage::Expanding(run, _)
+                | Stage::Submitting(run, _)
                 | Stage::BatchHooks(run)
                 | Stage::Stopping(run)
                 | Stage::Failing(run, _) => self.effects.push(Effect::CancelHooks { run }),

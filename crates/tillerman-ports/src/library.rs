@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use tillerman_protocol::frame::Init;
+use tillerman_protocol::hook::HookSource;
 use tillerman_protocol::tool::ToolSpec;
 
 /// The texts a session can draw on.
@@ -19,6 +20,12 @@ pub trait Library: Send + Sync + std::fmt::Debug {
 
     /// The rules that are allowed while a skill is worked on. Reads nothing.
     fn grants(&self, name: &str) -> Vec<String>;
+
+    /// The hooks that hold from the use of a skill on, if it brings any and they may run. Reads
+    /// nothing.
+    fn hooks(&self, _name: &str) -> Option<HookSource> {
+        None
+    }
 
     /// Memory that is due now that a path was looked at; each text is given once. May read files.
     fn memory_for(&self, path: &Path) -> Vec<String>;

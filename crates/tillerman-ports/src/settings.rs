@@ -27,6 +27,8 @@ pub struct SettingsChange {
     pub after: SettingsRules,
     /// Hooks of the settings that hold from now on.
     pub hooks: Vec<HookSource>,
+    /// The files that changed, each with its source as hooks know it, such as `user_settings`.
+    pub files: Vec<(&'static str, PathBuf)>,
 }
 
 /// Something about settings that people should know.

@@ -27,7 +27,7 @@ pub(crate) enum Expanded {
     /// It is answered without a model.
     Answer(String),
     /// It stands for this text.
-    Prompt { text: String, grants: Vec<String>, model: Option<String> },
+    Prompt { name: String, text: String, grants: Vec<String>, model: Option<String> },
 }
 
 /// Whether the rules of a skill hold for it.
@@ -63,8 +63,9 @@ impl Expander {
             Reading::Answer(answer) => Expanded::Answer(answer),
             Reading::Invocation(invocation) => {
                 let (grants, model) = (invocation.grants.clone(), invocation.model.clone());
+                let name = invocation.name.clone();
                 match self.put_together(invocation).await {
-                    Ok(text) => Expanded::Prompt { text, grants, model },
+                    Ok(text) => Expanded::Prompt { name, text, grants, model },
                     Err(reason) => Expanded::Answer(reason),
                 }
             }

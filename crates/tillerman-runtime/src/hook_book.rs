@@ -59,6 +59,19 @@ impl HookBook {
         self.entries.retain(|entry| entry.chosen.scope != HookScope::Settings);
     }
 
+    /// The handlers that hold for an agent as well: all but those of the agent above it.
+    pub(crate) fn below(&self) -> Self {
+        let mut below = self.clone();
+        below.entries.retain(|entry| entry.chosen.scope != HookScope::Agent);
+        below
+    }
+
+    /// Whether the section of this skill or agent was added before.
+    pub(crate) fn holds(&self, source: &HookSource) -> bool {
+        let is_its = |it: &Chosen| it.scope == source.scope && *it.origin == *source.origin;
+        self.entries.iter().any(|entry| is_its(&entry.chosen))
+    }
+
     /// Adds a section; returns what people should know about it.
     pub(crate) fn add(&mut self, source: &HookSource) -> Vec<String> {
         let origin: Arc<str> = source.origin.as_str().into();

@@ -36,6 +36,8 @@ pub(crate) enum RunKey {
     Engine(HookRunId),
     /// One nobody waits for.
     Aside(u64),
+    /// One that changed settings wait for.
+    Settings(u64),
 }
 
 /// What registering hooks came to.
@@ -154,10 +156,16 @@ impl HookDesk {
     pub(crate) fn inherit(&self) -> Self {
         Self {
             listeners: self.listeners.clone(),
-            book: self.book.clone(),
+            book: self.book.below(),
             unreachable: self.unreachable,
             ..Self::default()
         }
+    }
+
+    /// Adds hooks that something brings along that is used now; returns what people should know
+    /// about them. What is used again brings nothing new.
+    pub(crate) fn bring(&mut self, source: &HookSource) -> Vec<String> {
+        if self.book.holds(source) { Vec::new() } else { self.book.add(source) }
     }
 
     /// Swaps the hooks of the settings; returns what people should know about the new ones.
@@ -179,6 +187,12 @@ impl HookDesk {
     pub(crate) fn aside(&mut self) -> RunKey {
         self.asides += 1;
         RunKey::Aside(self.asides)
+    }
+
+    /// A name for a run that changed settings wait for.
+    pub(crate) fn for_settings(&mut self) -> RunKey {
+        self.asides += 1;
+        RunKey::Settings(self.asides)
     }
 
     /// Begins a run.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tillerman_engine::{HookOutcome, HookRunId, Input};
 use tillerman_policy::{Facts, Rule};
-use tillerman_ports::{HookEnd, HookJob, HookReport, HookRunner};
+use tillerman_ports::{HookEnd, HookJob, HookReport, HookRunner, SettingsChange};
 use tillerman_protocol::RequestId;
 use tillerman_protocol::control::ControlCancel;
 use tillerman_protocol::frame::{
@@ -36,6 +36,8 @@ pub(crate) struct HookRoom {
     running: HashMap<RequestId, Running>,
     /// Where commands begin, as hooks were told last.
     directory: Option<PathBuf>,
+    /// Changes of the settings that hooks are asked about.
+    pub(crate) held: HashMap<RunKey, SettingsChange>,
 }
 
 /// A handler that runs.
@@ -95,19 +97,29 @@ impl Running {
 
 impl HookRoom {
     pub(crate) fn new(setup: HookSetup) -> Self {
-        Self { setup, running: HashMap::new(), directory: None }
+        Self { setup, running: HashMap::new(), directory: None, held: HashMap::new() }
+    }
+
+    /// Keeps what people should know about hooks until it can be told.
+    pub(crate) fn remark_later(&mut self, remarks: Vec<String>) {
+        self.setup.remarks.extend(remarks);
     }
 }
 
 impl SessionTask {
     /// Tells what is wrong with hooks, and hooks that the session begins.
     pub(crate) async fn begin(&mut self) {
-        for remark in std::mem::take(&mut self.hook_room.setup.remarks) {
-            self.complain("hooks", &remark).await;
-        }
+        self.tell_remarks().await;
         self.hook_room.directory = self.shell_directory();
         let beginning = std::mem::take(&mut self.hook_room.setup.beginning);
         self.feed(Input::Begun(beginning)).await;
+    }
+
+    /// Tells what is wrong with hooks and has not been told yet.
+    pub(crate) async fn tell_remarks(&mut self) {
+        for remark in std::mem::take(&mut self.hook_room.setup.remarks) {
+            self.complain("hooks", &remark).await;
+        }
     }
 
     pub(crate) async fn run_hooks(&mut self, run: HookRunId, input: HookInput) {
@@ -120,7 +132,7 @@ impl SessionTask {
         self.start_hooks(key, input).await;
     }
 
-    async fn start_hooks(&mut self, key: RunKey, input: HookInput) {
+    pub(crate) async fn start_hooks(&mut self, key: RunKey, input: HookInput) {
         let policy = &self.policy;
         let concerns = |rule: &Rule| {
             let Some((tool, input)) = input.call() else { return false };
@@ -129,6 +141,9 @@ impl SessionTask {
         };
         let (callbacks, handlers) = match self.hooks.start(key, &input, &mut self.ids, &concerns) {
             Start::Waiting(callbacks, handlers) => (callbacks, handlers),
+            Start::Done(outcome) if self.hook_room.held.contains_key(&key) => {
+                return self.settings_judged(key, *outcome).await;
+            }
             Start::Done(outcome) => return self.pending.extend(answered(key, *outcome)),
         };
         let input = Arc::new(input);
@@ -167,6 +182,11 @@ impl SessionTask {
     }
 
     pub(crate) async fn hooks_done(&mut self, key: RunKey, outcome: HookOutcome) {
+        if matches!(key, RunKey::Settings(_)) {
+            self.settings_judged(key, outcome).await;
+            let events = self.hooks.events();
+            return self.feed(Input::HooksRegistered(events)).await;
+        }
         if let Some(input) = answered(key, outcome) {
             self.feed(input).await;
         }
@@ -294,6 +314,7 @@ fn answered(key: RunKey, outcome: HookOutcome) -> Option<Input> {
     match key {
         RunKey::Engine(run) => Some(Input::HooksAnswered { run, outcome: Box::new(outcome) }),
         RunKey::Aside(_) if outcome == HookOutcome::default() => None,
+        RunKey::Settings(_) => None,
         RunKey::Aside(_) => Some(Input::HooksSpoke { outcome: Box::new(outcome), wakes: false }),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tillerman_engine::{CommandUse, Input, Listing, Prompt, ToolChange};
+use tillerman_engine::{CommandUse, Expansion, Input, Listing, Prompt, ToolChange};
 use tillerman_policy::{Before, Facts, Rule, Verdict};
 use tillerman_ports::{Contents, Library};
 use tillerman_protocol::content::{Block, Content};
@@ -96,10 +96,14 @@ impl SessionTask {
                 self.facing.secrets.redact_text(&mut answer);
                 Some(CommandUse { typed, answer: Some(answer), ..CommandUse::default() })
             }
-            Expanded::Prompt { mut text, grants, model } => {
+            Expanded::Prompt { name, mut text, grants, model } => {
+                if let Some(library) = self.ports.library.clone() {
+                    self.bring_hooks(&library, &name);
+                }
                 self.facing.secrets.redact_text(&mut text);
                 prompt.content = Content::Text(text);
-                Some(CommandUse { typed, answer: None, grants, model })
+                let expansion = Some(expansion("slash_command", &typed, name));
+                Some(CommandUse { typed, answer: None, grants, model, expansion })
             }
         };
         prompt.command = command.map(Box::new);
@@ -142,10 +146,11 @@ impl SessionTask {
         let facts = Facts { tool: SKILL, input: &input, only_looks: false, disk: &RealDisk };
         let ruling = self.policy.judge(&facts, self.engine.mode(), Before::Nothing);
         let lends = if ruling.verdict == Verdict::Allow { Lends::Rules } else { Lends::Nothing };
+        let name = input.get("skill").and_then(Value::as_str).unwrap_or_default();
         if lends == Lends::Rules {
-            let name = input.get("skill").and_then(Value::as_str).unwrap_or_default();
             self.lend(&library.grants(name));
         }
+        self.bring_hooks(&library, name);
         self.expander(library, cancel.clone()).skill(input, lends)
     }
 
@@ -223,6 +228,13 @@ impl SessionTask {
         };
         self.feed(Input::Relisted(Box::new(listing))).await;
     }
+}
+
+/// What hooks are told of a command that was typed.
+pub(crate) fn expansion(kind: &'static str, typed: &str, name: String) -> Expansion {
+    let arguments =
+        typed.trim().split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim());
+    Expansion { kind, name, arguments: arguments.to_owned(), source: None }
 }
 
 /// The text of a prompt that may be a command.

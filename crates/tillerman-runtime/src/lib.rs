@@ -26,6 +26,7 @@ mod expander;
 mod facts;
 mod hook_book;
 mod hook_desk;
+mod hook_lent;
 mod hook_matcher;
 mod hook_runs;
 mod mcp_desk;

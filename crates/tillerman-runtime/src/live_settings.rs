@@ -1,20 +1,61 @@
 //! Settings that change while a session runs: new rules hold from the next request on.
 
 use serde_json::{Map, Value, json};
-use tillerman_engine::Input;
+use tillerman_engine::{HookOutcome, Input};
 use tillerman_policy::Rule;
 use tillerman_ports::{SettingsChange, SettingsRules};
+use tillerman_protocol::hook::{HookDetail, HookEvent};
 
 use crate::control::Answer;
+use crate::hook_desk::RunKey;
 use crate::session_task::SessionTask;
+
+/// The source of files that only administrators write.
+const POLICY: &str = "policy_settings";
 
 impl SessionTask {
     /// Takes over what changed in the settings files since the last look.
     pub(crate) async fn refresh_settings(&mut self) {
-        if let Some(change) = self.facing.settings.refresh() {
+        self.tell_remarks().await;
+        let Some(change) = self.facing.settings.refresh() else { return };
+        let is_hooked = self.hooks.events().contains(&HookEvent::ConfigChange);
+        let Some((source, path)) = change.files.first().cloned().filter(|_| is_hooked) else {
             self.take_settings(&change).await;
-            self.tell_about_settings().await;
+            return self.tell_about_settings().await;
+        };
+        let file_path = Some(path.display().to_string());
+        let detail = HookDetail::ConfigChange { source: source.to_owned(), file_path };
+        let input = self.engine.hook_input(detail);
+        if change.files.iter().any(|(source, _)| *source == POLICY) {
+            // What administrators decide is told to hooks and not for them to refuse.
+            self.take_settings(&change).await;
+            self.tell_hooks(input).await;
+        } else {
+            let key = self.hooks.for_settings();
+            self.hook_room.held.insert(key, change);
+            self.start_hooks(key, input).await;
         }
+        self.tell_about_settings().await;
+    }
+
+    /// Takes changed settings over, unless hooks object.
+    pub(crate) async fn settings_judged(&mut self, key: RunKey, outcome: HookOutcome) {
+        let Some(change) = self.hook_room.held.remove(&key) else { return };
+        for message in &outcome.messages {
+            self.notify("hook", message).await;
+        }
+        let Some(reason) = outcome.block.or(outcome.halt) else {
+            return self.take_settings(&change).await;
+        };
+        let files: Vec<String> =
+            change.files.iter().map(|(_, path)| path.display().to_string()).collect();
+        let text = format!(
+            "A hook refused changed settings ({}): {reason}. The session goes on with those it had; \
+             a new session reads the files as they are.",
+            files.join(", ")
+        );
+        tracing::warn!("{text}");
+        self.notify("settings_refused", &text).await;
     }
 
     /// Tells the host what has not been told yet about its settings.

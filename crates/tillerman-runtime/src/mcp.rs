@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
-use tillerman_engine::{Input, Prompt};
+use tillerman_engine::{CommandUse, Input, Prompt};
 use tillerman_ports::{CallProgress, HostFailure, McpRefusal, Tool};
 use tillerman_protocol::RequestId;
 use tillerman_protocol::content::Content;
@@ -14,7 +14,7 @@ use tillerman_protocol::control::{ControlAnswer, ControlCancel, ControlResponse,
 use tillerman_protocol::frame::{Frame, McpServerState, ToolProgress};
 use tillerman_protocol::tool::ToolSpec;
 
-use crate::invocations::SKILL;
+use crate::invocations::{SKILL, expansion};
 use crate::mcp_desk::{Gate, Held, Host, HostAsk, McpReport, McpWork};
 use crate::questions::Question;
 use crate::session_task::SessionTask;
@@ -240,7 +240,15 @@ impl SessionTask {
             return;
         };
         match rendered {
-            Ok(content) => prompt.content = content,
+            Ok(content) => {
+                let typed = prompt.content.plain_text();
+                let command = typed.split_whitespace().next().unwrap_or_default();
+                let name = command.trim_start_matches('/').to_owned();
+                let expansion = Some(expansion("mcp_prompt", &typed, name));
+                let command = CommandUse { typed, expansion, ..CommandUse::default() };
+                prompt.command = Some(Box::new(command));
+                prompt.content = content;
+            }
             Err(refusal) => {
                 let text = format!("{refusal} The prompt was taken as it is.");
                 tracing::warn!("{text}");

@@ -15,7 +15,11 @@ mod formats;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
+mod hook_table;
+#[cfg(test)]
 mod hooks;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]

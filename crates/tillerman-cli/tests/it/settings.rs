@@ -62,6 +62,61 @@ async fn a_rule_that_changes_holds_from_the_next_round_on() {
 }
 
 #[tokio::test]
+async fn a_hook_that_changes_holds_from_the_next_round_on() {
+    let world = World::new();
+    let rounds = script().reply(bash("touch one")).reply(response().text("1"));
+    let rounds = rounds.reply(bash("touch two")).reply(response().text("2"));
+    let server =
+        ScriptedServer::start(rounds.reply(bash("touch three")).reply(response().text("3"))).await;
+    put(&world, &json!({}));
+    let mut agent = world.tillerman().asks(&server).unguarded().start();
+    let refuse = json!([{"hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]);
+    let steps = [
+        (json!({}), "one", true),
+        (json!({"hooks": {"PreToolUse": refuse}}), "two", false),
+        (json!({}), "three", true),
+    ];
+    for (settings, name, is_made) in steps {
+        put(&world, &settings);
+        agent.prompt("go on").await;
+        agent.result().await;
+        assert_eq!(world.file(name).exists(), is_made, "{name}");
+    }
+    agent.finish().await.0.assert_code(0);
+}
+
+#[tokio::test]
+async fn a_hook_can_refuse_changed_settings() {
+    let world = World::new();
+    let rounds = script().reply(response().text("1")).reply(response().text("2"));
+    let server =
+        ScriptedServer::start(rounds.reply(bash("touch two")).reply(response().text("3"))).await;
+    let refuse = "cat > told; echo they are frozen >&2; exit 2";
+    let hooks = json!({"ConfigChange": [{"matcher": "user_settings",
+        "hooks": [{"type": "command", "command": refuse}]}]});
+    put(&world, &json!({"hooks": hooks}));
+    let mut agent = world.tillerman().asks(&server).start();
+    agent.prompt("first").await;
+    agent.result().await;
+    put(&world, &json!({"hooks": hooks, "permissions": {"allow": ["Bash(touch *)"]}}));
+    agent.prompt("second").await;
+    let is_notice = |frame: &Value| frame["key"] == "settings_refused";
+    let notice = agent.frame("a refusal", is_notice).await;
+    assert!(notice["text"].as_str().unwrap().contains("they are frozen"), "{notice}");
+    let told = std::fs::read_to_string(world.file("told")).unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["source"], "user_settings");
+    assert!(told["file_path"].as_str().unwrap().ends_with("config/settings.json"), "{told}");
+    if !agent.seen.iter().any(|frame| frame["type"] == "result" && frame["result"] == "2") {
+        agent.result().await;
+    }
+    agent.prompt("third").await;
+    agent.result().await;
+    assert!(!world.file("two").exists(), "the rule that was refused does not hold");
+    agent.finish().await.0.assert_code(0);
+}
+
+#[tokio::test]
 async fn an_agent_cannot_approve_for_itself_by_writing_settings() {
     let world = World::new();
     let text = r#"{"permissions":{"allow":["Bash(touch *)"],"deny":["Bash(ls)"]}}"#;

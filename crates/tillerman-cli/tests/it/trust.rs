@@ -46,9 +46,9 @@ async fn nothing_of_it_takes_effect_and_the_user_is_told() {
         assert_eq!(evil.requests().len(), 0, "the conversation went to the repository's server");
         let [notice] = notices(&finished).try_into().unwrap();
         assert!(notice["text"].as_str().unwrap().contains("tillerman trust"), "{notice}");
-        let first = &finished.frames()[0];
-        assert_eq!(first["subtype"], "init", "the notice comes after the first frame");
         if sources.is_empty() {
+            let first = &finished.frames()[0];
+            assert_eq!(first["subtype"], "init", "the notice comes after the first frame");
             assert!(!world.path("hooked").exists() && !world.path("served").exists());
         }
     }

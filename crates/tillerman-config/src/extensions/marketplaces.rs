@@ -11,6 +11,9 @@ use crate::extensions::tree;
 use crate::layers::{Layer, Layers};
 use crate::source::Source;
 
+/// Where a marketplace lists its plugins.
+const LISTING: &str = ".claude-plugin/marketplace.json";
+
 /// The plugins that settings switch on, with the folder of each that is on this machine.
 #[must_use]
 pub fn enabled_plugins(
@@ -124,9 +127,27 @@ fn local_source(source: &Value) -> Option<PathBuf> {
     }
 }
 
+/// What the settings of a repository lead to: the listings of marketplaces on this machine, and the
+/// folders of all plugins in them.
+pub(crate) fn led_to(settings: &Map<String, Value>, cwd: &Path) -> Vec<PathBuf> {
+    let known = settings.get("extraKnownMarketplaces").and_then(Value::as_object);
+    let sources = known.into_iter().flat_map(Map::values);
+    let roots = sources.filter_map(|known| local_source(known.get("source")?));
+    let mut places = Vec::new();
+    for root in roots.map(|path| cwd.join(path)) {
+        let listing = root.join(LISTING);
+        let read = read_object(&root, &listing).ok().flatten().unwrap_or_default();
+        let entries = read.get("plugins").and_then(Value::as_array).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.get("name")?.as_str());
+        places.extend(names.filter_map(|name| listed(&root, name).ok().flatten()));
+        places.push(listing);
+    }
+    places
+}
+
 /// The folder of a plugin that a marketplace lists and holds itself.
 fn listed(marketplace: &Path, plugin: &str) -> Result<Option<PathBuf>, Problem> {
-    let path = marketplace.join(".claude-plugin/marketplace.json");
+    let path = marketplace.join(LISTING);
     let Some(listing) = read_object(marketplace, &path)? else { return Ok(None) };
     let entries = listing.get("plugins").and_then(Value::as_array);
     let is_it =

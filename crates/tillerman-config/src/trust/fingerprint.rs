@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use crate::extensions::led_to;
+use crate::read::read_file;
 
 const MOST_FILES: usize = 4_096;
 const MOST_BYTES: u64 = 64 << 20;
@@ -24,6 +28,10 @@ const FOLDERS: [&str; 8] = [
     ".claude/skills",
     ".claude/workflows",
 ];
+
+/// Folders of a plugin that can hold what runs.
+const PLUGIN_PARTS: [&str; 6] =
+    [".claude-plugin", "agents", "commands", "hooks", "output-styles", "skills"];
 
 /// Why a repository could not be looked through.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +70,7 @@ pub(crate) fn take(cwd: &Path) -> Result<Fingerprint, FingerprintError> {
         }
         above.push_str("../");
     }
+    walk.plugins()?;
     Ok(walk.found)
 }
 
@@ -86,6 +95,32 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// Adds plugins of marketplaces that the settings name, wherever those lie.
+    fn plugins(&mut self) -> Result<(), FingerprintError> {
+        let cwd = self.cwd;
+        let said = FILES.iter().filter_map(|name| read_file(&cwd.join(name)).ok().flatten());
+        let places: Vec<PathBuf> = said.flat_map(|read| led_to(&read.said, cwd)).collect();
+        for place in places {
+            let name = |path: &Path| path.strip_prefix(cwd).unwrap_or(path).display().to_string();
+            if !place.is_dir() {
+                self.file(&place, name(&place))?;
+            } else if cwd.starts_with(&place) {
+                // The working copy itself is the plugin, and most of it is work.
+                let parts = PLUGIN_PARTS.iter().map(|part| (*part).to_owned());
+                for part in parts.chain(named_parts(&place)).map(|part| place.join(part)) {
+                    if part.is_dir() {
+                        self.folder(&part, &name(&part), 0)?;
+                    } else {
+                        self.file(&part, name(&part))?;
+                    }
+                }
+            } else {
+                self.folder(&place, &name(&place), 0)?;
+            }
+        }
+        Ok(())
+    }
+
     fn folder(&mut self, path: &Path, name: &str, depth: usize) -> Result<(), FingerprintError> {
         let entries = match std::fs::read_dir(path) {
             Ok(entries) => entries,
@@ -136,6 +171,19 @@ impl Walk<'_> {
     fn too_much(&self) -> FingerprintError {
         FingerprintError::TooMuch { path: self.cwd.to_path_buf() }
     }
+}
+
+/// The parts that a plugin's own description names.
+fn named_parts(plugin: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(plugin.join(".claude-plugin/plugin.json"));
+    let said: Value = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
+    let values = said.as_object().into_iter().flat_map(|said| said.values());
+    let lists = values.flat_map(|value| match value {
+        Value::Array(items) => items.as_slice(),
+        other => std::slice::from_ref(other),
+    });
+    let texts = lists.filter_map(Value::as_str).filter(|text| text.starts_with("./"));
+    texts.map(|text| text.trim_start_matches("./").to_owned()).filter(|it| !it.is_empty()).collect()
 }
 
 fn unreadable(path: &Path, source: std::io::Error) -> FingerprintError {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tillerman_config::extensions::{Origin, Trust, enabled_plugins};
-use tillerman_config::{Layers, Places, Source, Standing, TrustState};
+use tillerman_config::{Layers, Places, Source, Standing};
 
 use crate::grove::{Grove, only};
 
@@ -107,13 +107,9 @@ fn a_plugin_reads_nothing_through_links() {
 
 fn layers(grove: &Grove) -> Layers {
     let places = Places::new(grove.path("user"), grove.path("repo/app"));
-    Layers::load(&places, &[Source::User, Source::Project, Source::Local])
-}
-
-/// The same as a session has them in a repository whose settings are trusted.
-fn trusted_layers(grove: &Grove) -> Layers {
-    let trust = TrustState::Trusted;
-    layers(grove).in_effect(Standing { trust, ..Standing::default() })
+    // What a repository switches on counts where the host names it.
+    let named = Standing { named: vec![Source::Project], ..Standing::default() };
+    Layers::load(&places, &[Source::User, Source::Project, Source::Local]).in_effect(named)
 }
 
 #[test]
@@ -128,8 +124,7 @@ fn settings_switch_plugins_of_local_marketplaces_on() {
     let on = json!({"enabledPlugins": {"garden@m": true, "weeds@m": false}, "extraKnownMarketplaces": known});
     grove.put("user/settings.json", &on.to_string());
     let find = |grove: &Grove| {
-        let layers = trusted_layers(grove);
-        enabled_plugins(&layers, &grove.path("user"), &grove.places.cwd, Trust::Untrusted)
+        enabled_plugins(&layers(grove), &grove.path("user"), &grove.places.cwd, Trust::Untrusted)
     };
     let (folders, problems) = find(&grove);
     assert_eq!(problems, []);
@@ -157,11 +152,8 @@ fn a_project_switches_on_but_is_not_trusted_for_it() {
         "extraKnownMarketplaces": {"m": {"source": {"source": "directory", "path": "./market"}}},
     });
     grove.put("repo/app/.claude/settings.json", &settings.to_string());
-    let find = |layers: &Layers| {
-        enabled_plugins(layers, &grove.path("user"), &grove.places.cwd, Trust::Untrusted)
-    };
-    assert_eq!(find(&layers(&grove)).0, [], "nobody trusts its settings");
-    let (folders, problems) = find(&trusted_layers(&grove));
+    let (folders, problems) =
+        enabled_plugins(&layers(&grove), &grove.path("user"), &grove.places.cwd, Trust::Untrusted);
     let found: Vec<String> = folders.iter().map(|it| grove.short(&it.root)).collect();
     assert_eq!(found, ["repo/app/market/own", "user/plugins/cache/m/cached/1.0"]);
     assert!(folders.iter().all(|folder| folder.trust == Trust::Untrusted));

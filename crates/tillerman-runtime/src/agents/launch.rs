@@ -18,6 +18,7 @@ use crate::agents::book::{Agent, Introduction};
 use crate::agents::child::{Launch, Part};
 use crate::agents::order::Order;
 use crate::agents::{outcome, relay};
+use crate::hook_lent::{Worker, of_agent};
 use crate::session_task::{Inbound, SessionTask};
 
 const WORDS_IN_FLIGHT: usize = 64;
@@ -170,7 +171,11 @@ impl SessionTask {
             transcript,
             restored,
         };
-        let setup = Box::new(self.child_setup(part, &below));
+        let mut setup = Box::new(self.child_setup(part, &below));
+        let mut hooks = self.hooks.inherit();
+        if let Some(source) = of_agent(definition, Worker::Agent) {
+            setup.hooks.remarks.extend(hooks.bring(&source));
+        }
         let launch = Launch {
             tool_use_id: caller.tool_use_id.clone(),
             session_id: self.engine.config().session_id.clone(),
@@ -178,7 +183,7 @@ impl SessionTask {
             seed: self.seed(),
             setup,
             agents: below,
-            hooks: self.hooks.inherit(),
+            hooks,
             inbound,
             agent: agent.clone(),
         };

@@ -8,6 +8,7 @@ use tillerman_protocol::tool::ToolSpec;
 
 use crate::agents::child::{offers, policy_below};
 use crate::agents::setup::MainAgent;
+use crate::hook_lent::{Worker, of_agent};
 use crate::session_task::SessionTask;
 use crate::setup::SessionSetup;
 
@@ -33,6 +34,7 @@ impl Role {
         setup.policy = policy_below(&setup.policy, definition);
         setup.prompt.base.clone_from(&definition.prompt);
         setup.engine.system = setup.prompt.blocks();
+        setup.hooks.sources.extend(of_agent(definition, Worker::Session));
         setup.ports.tools.retain(|tool| offers(definition, &tool.spec().name));
         let offered = remaining(definition, &setup.engine.tools);
         setup.engine.offer(&offered);
@@ -54,6 +56,7 @@ impl SessionTask {
         self.policy = policy_below(&self.policy, &definition);
         self.facing.prompt.base.clone_from(&definition.prompt);
         let blocks = self.facing.prompt.blocks();
+        self.bring_hooks_of(&definition);
         let tools = remaining(&definition, &self.engine.config().tools);
         self.tools.retain(|name, _| offers(&definition, name));
         self.ports.tools.retain(|tool| offers(&definition, &tool.spec().name));

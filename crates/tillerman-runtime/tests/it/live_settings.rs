@@ -30,7 +30,8 @@ impl LiveSettings for Turning {
 
     fn refresh(&mut self) -> Option<SettingsChange> {
         self.looks += 1;
-        let change = |before, after| Some(SettingsChange { before, after, hooks: Vec::new() });
+        let change =
+            |before, after| Some(SettingsChange { before, after, ..SettingsChange::default() });
         match self.looks {
             1 => change(rules(&[], &[]), rules(&["Touch"], &[])),
             3 => {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tillerman_engine::{
-    AgentTask, Beginning, Bill, CommandUse, Grant, HookOutcome, Input, Judgement, PermissionAnswer,
-    Place, Prompt, ResponseId, TaskStart,
+    AgentTask, Beginning, Bill, CommandUse, Expansion, Grant, HookOutcome, Input, Judgement,
+    PermissionAnswer, Place, Prompt, ResponseId, TaskStart,
 };
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::McpServerState;
@@ -155,6 +155,12 @@ fn prompt(words: &mut Words) -> Prompt {
         answer: words.option("answer"),
         grants: words.option("grants").into_iter().collect(),
         model: words.option("with"),
+        expansion: words.option("command").map(|name| Expansion {
+            kind: "slash_command",
+            name,
+            arguments: words.option("args").unwrap_or_default(),
+            source: None,
+        }),
     });
     let command = command.map(Box::new);
     Prompt { uuid, wants_answer: !words.flag("quiet"), command, ..Prompt::new(content) }
