@@ -200,6 +200,47 @@ async fn a_message_to_all_reaches_those_at_work_and_wakes_those_at_rest() {
 }
 
 #[tokio::test]
+async fn teammates_write_to_each_other_and_to_the_lead_after_the_input_is_closed() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let server = ScriptedServer::start(Script::from_fn(move |request| {
+        let (name, heard) = (speaker(request), newest(request));
+        match (name.as_str(), step(request)) {
+            ("lead", 0) => response()
+                .tool_call("Agent", teammate("ann"))
+                .tool_call("Agent", teammate("bob"))
+                .into(),
+            ("lead", _) => says("Heard."),
+            ("ann", _) if heard.contains("from=\"bob\"") => says("ann took over"),
+            ("ann", _) => says("ann waits"),
+            (_, 0) => response()
+                .tool_call("SendMessage", mail("ann", "Your turn."))
+                .tool_call("SendMessage", mail("team-lead", "I am half done."))
+                .hold_before(&held)
+                .into(),
+            _ => says("bob is done"),
+        }
+    }))
+    .await;
+    let world = World::new();
+    let mut agent = with_team(&world, &server).start();
+    agent.prompt("Go").await;
+    agent.frame("ann at rest", |frame| frame["status"] == "completed").await;
+    gate.reached().await;
+    agent.close();
+    gate.open();
+    agent.finish().await.0.assert_code(0);
+    let told = requests_of(&server, "lead").pop().unwrap().user_text();
+    for (word, times) in [("I am half done.", 1), ("ann took over", 1), ("bob is done", 1)] {
+        assert_eq!(told.matches(word).count(), times, "{word}: {told}");
+    }
+    let mailboxes = std::fs::read_dir(world.config().join("teams")).unwrap().next().unwrap();
+    let mailbox = mailboxes.unwrap().path().join("inboxes/team-lead.jsonl");
+    let lines = std::fs::read_to_string(mailbox).unwrap();
+    assert_eq!(lines.matches("\"type\":\"read\"").count(), 1, "{lines}");
+}
+
+#[tokio::test]
 async fn of_two_teammates_who_want_a_task_exactly_one_gets_it() {
     let gates = gates(["ann", "bob"]);
     let held = gates.clone();

@@ -53,7 +53,7 @@ async fn list(directory: &Path) -> Value {
     structured(&call(directory, None, "TaskList", json!({})).await.unwrap())["tasks"].clone()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[tokio::test]
 async fn of_many_who_want_a_task_exactly_one_gets_it() {
     let root = tempfile::tempdir().unwrap();
     let id = create(root.path(), "dig").await;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tillerman_ports::{
-    BackgroundTask, Contents, Invocation, InvocationPart, Library, Reading, TaskDesk, TaskRefused,
-    ToolCall,
+    BackgroundTask, Bounds, Contents, Invocation, InvocationPart, Library, Reading, TaskDesk,
+    TaskRefused, ToolCall,
 };
 use tillerman_protocol::ToolUseId;
 use tillerman_tools::skill_tool;
@@ -67,6 +67,7 @@ async fn load(parts: Vec<InvocationPart>) -> Result<String, String> {
         input: json!({"skill": "bake", "args": "bread"}),
         cancel: CancellationToken::new(),
         environment: Vec::new(),
+        bounds: Bounds::default(),
         tasks: Arc::new(NoDesk),
     };
     let outcome = skill_tool(Arc::new(OneSkill(parts)), "").call(call).await;
