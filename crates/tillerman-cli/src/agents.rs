@@ -1,7 +1,7 @@
 //! The agents of a session: who they are, how many there may be, and where they leave their transcripts.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tillerman_policy::Policy;
@@ -9,21 +9,28 @@ use tillerman_ports::{AgentFiles, Tool, Toolbox};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_runtime::{AgentLimits, AgentSetup, MainAgent};
 use tillerman_store::{AgentDirectory, NoAgentFiles};
-use tillerman_tools::{ToolConfig, session_tools};
+use tillerman_tools::{ToolConfig, board_tools, session_tools};
 
 use crate::arguments::Arguments;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
 use crate::opening::Opened;
+use crate::team;
 use crate::toolbox::exists;
 
 /// Makes the tools of each agent.
 #[derive(Debug)]
-struct FreshTools(ToolConfig);
+struct FreshTools {
+    config: ToolConfig,
+    /// Where the tasks of the team are kept.
+    board: Option<PathBuf>,
+}
 
 impl Toolbox for FreshTools {
-    fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        session_tools(self.0.clone())
+    fn tools(&self, teammate: Option<&str>) -> Vec<Arc<dyn Tool>> {
+        let mut tools = session_tools(self.config.clone());
+        tools.extend(self.board.iter().flat_map(|board| board_tools(board.clone(), teammate)));
+        tools
     }
 }
 
@@ -72,7 +79,11 @@ pub(crate) fn setup(
                 .number("CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS")
                 .unwrap_or(usual.at_once),
         },
-        toolbox: Arc::new(FreshTools(config.clone())),
+        team: team::setup(environment, opened),
+        toolbox: Arc::new(FreshTools {
+            config: config.clone(),
+            board: team::board(environment, opened),
+        }),
         files,
     }))
 }

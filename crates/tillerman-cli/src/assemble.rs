@@ -31,7 +31,7 @@ use crate::opening::{self, Opened};
 use crate::provider::{Router, WithoutCredentials};
 use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
-use crate::{agents, cleanup, confine, git, instructions, mcp, rewind, rules, toolbox};
+use crate::{agents, cleanup, confine, git, instructions, mcp, rewind, rules, team, toolbox};
 
 /// The name of the offline model.
 pub(crate) const REHEARSAL: &str = "rehearsal";
@@ -185,6 +185,7 @@ async fn equip(arguments: &Arguments, outline: &Outline) -> Result<Hands, StartF
     let agents = agents::setup(arguments, environment, policy, &config, opened, library.agents())?;
     let mut tools = toolbox::tools(arguments, policy, config);
     tools.extend(toolbox::skill_tool_of(arguments, library, policy));
+    tools.extend(team::tools(arguments, environment, policy, opened, agents.as_ref()));
     if outline.mode == PermissionMode::BypassPermissions {
         // Planning means asking before anything changes, and here nothing is asked.
         tools.retain(|tool| !matches!(tool.spec().name.as_str(), "EnterPlanMode" | "ExitPlanMode"));

@@ -44,6 +44,7 @@ mod rules;
 mod seed;
 mod settings;
 mod suggestion;
+mod team;
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -74,6 +74,17 @@ pub struct AgentIdentity {
     pub kind: String,
     /// Where its own transcript lies.
     pub transcript_path: String,
+    /// Its place in a team, if it has one.
+    pub seat: Option<Seat>,
+}
+
+/// An agent's place in a team.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seat {
+    /// What the others call it.
+    pub name: String,
+    /// The team.
+    pub team: String,
 }
 
 /// Whose books responses are entered in.

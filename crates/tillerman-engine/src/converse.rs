@@ -290,7 +290,7 @@ impl Session {
         let agent = self.config.agent.as_ref();
         let event = agent.map_or(HookEvent::Stop, |_| HookEvent::SubagentStop);
         if !self.is_hooked(event) {
-            return self.finish(Ending::Completed);
+            return self.try_to_rest();
         }
         let Some(round) = self.round.as_ref() else { return };
         let stop_hook_active = round.stop_blocks > 0;
@@ -313,16 +313,9 @@ impl Session {
     }
 
     pub(crate) fn stop_judged(&mut self, outcome: HookOutcome) {
-        let Some(round) = self.round.as_mut() else { return };
-        let may_go_on = round.stop_blocks < self.config.limits.stop_hook_blocks;
-        match outcome.block {
-            Some(reason) if outcome.halt.is_none() && may_go_on => {
-                round.stop_blocks += 1;
-                round.context.extend(outcome.context);
-                self.tell_aloud(&format!("Stop hook feedback:\n{reason}"), Author::Engine);
-                self.request();
-            }
-            _ => self.finish(Ending::Completed),
+        let has_stopped = outcome.halt.is_some();
+        if !self.is_kept_working("Stop", outcome) {
+            if has_stopped { self.finish(Ending::Completed) } else { self.try_to_rest() }
         }
     }
 

@@ -40,6 +40,7 @@ mod notices;
 mod prompts;
 mod record;
 mod renewal;
+mod resting;
 mod settle;
 mod structured;
 mod tasks;
@@ -51,7 +52,7 @@ mod summary;
 
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
-pub use config::{AgentIdentity, Books, Echo, Limits, Origin, SessionConfig};
+pub use config::{AgentIdentity, Books, Echo, Limits, Origin, Seat, SessionConfig};
 pub use context::ContextUsage;
 pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};

@@ -77,6 +77,8 @@ pub(crate) enum Stage {
     BatchHooks(HookRunId),
     /// Hooks decide whether the agent may stop.
     Stopping(HookRunId),
+    /// Hooks decide whether a teammate may rest.
+    Resting(HookRunId),
     /// Hooks hear that the round failed.
     Failing(HookRunId, Box<Ending>),
     /// Between two stages, inside one step.

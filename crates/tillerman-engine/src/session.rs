@@ -197,8 +197,9 @@ impl Session {
     }
 
     fn prompted(&mut self, mut prompt: Prompt) {
-        // What agents are told comes from other agents, which go on when the host has left.
-        if self.door != Door::Open && self.config.agent.is_none() {
+        // What agents say to each other goes on when the host has left.
+        let is_from_host = self.config.agent.is_none() && prompt.author == Author::Person;
+        if self.door != Door::Open && (is_from_host || self.door == Door::Ended) {
             return;
         }
         // A host that is not sure whether a prompt arrived may send it again.
@@ -280,6 +281,7 @@ impl Session {
             | Stage::Submitting(run, _)
             | Stage::BatchHooks(run)
             | Stage::Stopping(run)
+            | Stage::Resting(run)
             | Stage::Failing(run, _) => Some(*run),
             Stage::Compacting(compaction) => compaction.hook_run(),
             _ => return,
@@ -296,6 +298,7 @@ impl Session {
             Stage::Submitting(_, prompts) => self.submitted(prompts, outcome),
             Stage::BatchHooks(_) => self.batch_judged(outcome),
             Stage::Stopping(_) => self.stop_judged(outcome),
+            Stage::Resting(_) => self.rest_judged(outcome),
             Stage::Failing(_, ending) => self.conclude(*ending),
             Stage::Compacting(compaction) => self.compaction_hooks_answered(compaction, outcome),
             _ => {}
@@ -312,7 +315,10 @@ impl Session {
                 self.effects.push(Effect::CancelHooks { run });
                 self.drop_prompts(&prompts);
             }
-            Stage::BatchHooks(run) | Stage::Stopping(run) | Stage::Failing(run, _) => {
+            Stage::BatchHooks(run)
+            | Stage::Stopping(run)
+            | Stage::Resting(run)
+            | Stage::Failing(run, _) => {
                 self.effects.push(Effect::CancelHooks { run });
             }
             Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
@@ -355,6 +361,7 @@ impl Session {
                 | Stage::Submitting(run, _)
                 | Stage::BatchHooks(run)
                 | Stage::Stopping(run)
+                | Stage::Resting(run)
                 | Stage::Failing(run, _) => self.effects.push(Effect::CancelHooks { run }),
                 Stage::Compacting(compaction) => {
                     self.cancel_compaction(&compaction);

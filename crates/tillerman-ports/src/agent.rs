@@ -10,8 +10,9 @@ use crate::transcript::Transcript;
 
 /// Makes tools for an agent, which share no memory with those of others.
 pub trait Toolbox: Send + Sync + std::fmt::Debug {
-    /// A fresh set of tools. Tools that are the same for everybody need not be among them.
-    fn tools(&self) -> Vec<Arc<dyn Tool>>;
+    /// A fresh set of tools, for a teammate of this name if it has one. Tools that are the same
+    /// for everybody need not be among them.
+    fn tools(&self, teammate: Option<&str>) -> Vec<Arc<dyn Tool>>;
 }
 
 /// Keeps the transcripts of the agents of one session.

@@ -11,6 +11,7 @@ pub mod mcp;
 pub mod model;
 pub mod settings;
 pub mod task;
+pub mod team;
 pub mod tool;
 pub mod transcript;
 
@@ -25,5 +26,6 @@ pub use mcp::{CallProgress, HostFailure, McpHost, McpPrompt, McpRefusal, McpServ
 pub use model::{BoxFuture, EventStream, Model};
 pub use settings::{LiveSettings, SettingsChange, SettingsNotice, SettingsRules};
 pub use task::{BackgroundTask, TaskDesk, TaskRefused};
+pub use team::{Kept, Letter, Member, MemberState, TeamFiles};
 pub use tool::{Tool, ToolCall};
 pub use transcript::{AppendError, Transcript};

@@ -185,6 +185,7 @@ impl SessionTask {
                 () = self.facing.shutdown.cancelled() => return self.storage_failed(&error).await,
             }
         }
+        self.note_read(entry);
         if self.facing.mirror {
             let entries = serde_json::to_value(entry).into_iter().collect();
             let file_path = self.ports.transcript.path();

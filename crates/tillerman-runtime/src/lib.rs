@@ -9,6 +9,7 @@ mod setup;
 mod session_task;
 
 mod agents;
+mod teams;
 
 mod bypass;
 mod carry_out;
@@ -45,3 +46,4 @@ pub use redact::Secrets;
 pub use session_task::{Inbound, SessionEnd, run};
 pub use setup::{Ports, SessionSetup, SystemPrompt};
 pub use structured_output::{SchemaError, StructuredOutput};
+pub use teams::TeamSetup;

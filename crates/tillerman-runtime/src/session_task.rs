@@ -35,6 +35,8 @@ pub enum Inbound {
     ShutDown,
     /// The session that started this agent works in another permission mode from now on.
     ParentMode(PermissionMode),
+    /// Another member of the team says something.
+    Mail(Box<Prompt>),
 }
 
 /// How a session ended.
@@ -81,10 +83,14 @@ async fn run_task(
 ) -> SessionEnd {
     let mut open = true;
     while !task.ended {
+        let watch = task.watch();
         let event = tokio::select! {
             biased;
             // Before anything that an agent reports, so that no total lacks what it spent.
             Some(bill) = next_bill(&mut bills) => Event::Bill(bill),
+            // Before the end of whoever wrote, so that the session does not end without reading.
+            () = watch.knocked() => Event::Knocked,
+            () = watch.ceiling() => Event::Ceiling,
             message = inbound.recv(), if open => {
                 // Interrupts still come after the last frame, so only the channel's end closes it.
                 open = message.is_some();
@@ -95,12 +101,15 @@ async fn run_task(
         match event {
             Event::Inbound(message) => task.hear(message).await,
             Event::Report(report) => task.take_report(report).await,
+            Event::Knocked => task.look_at_mail().await,
+            Event::Ceiling => task.reach_ceiling(),
             Event::Bill(bill) => task.feed(Input::BilledElsewhere(Box::new(bill))).await,
         }
     }
     task.work.wind_down().await;
     task.end_mcp().await;
     task.enter_late_bills(bills).await;
+    task.leave_team();
     SessionEnd {
         last_result_failed: task.engine.last_result_failed(),
         storage_failure: task.storage_failure,
@@ -111,6 +120,8 @@ enum Event {
     Inbound(Inbound),
     Report(Report),
     Bill(Bill),
+    Knocked,
+    Ceiling,
 }
 
 async fn next_bill(bills: &mut Option<mpsc::Receiver<Bill>>) -> Option<Bill> {
@@ -224,6 +235,7 @@ impl SessionTask {
             Inbound::Closed => self.close().await,
             Inbound::ShutDown => self.feed(Input::ShutDown).await,
             Inbound::ParentMode(mode) => self.follow_mode(mode).await,
+            Inbound::Mail(prompt) => self.feed(Input::Prompted(*prompt)).await,
         }
     }
 
@@ -231,6 +243,7 @@ impl SessionTask {
         match frame {
             Frame::User(mut frame) => {
                 self.open_as_main_agent(&mut frame).await;
+                self.open_mail().await;
                 self.take_prompt(prompt_of(*frame)).await;
             }
             Frame::ControlRequest(request) => self.answer_control(*request).await,
@@ -264,6 +277,7 @@ impl SessionTask {
                 }
                 if let Some(task) = ended {
                     self.forget_agent(&task);
+                    self.rest_teammate(&task).await;
                     self.answer_stops(&task).await;
                 }
             }
@@ -293,6 +307,7 @@ impl SessionTask {
     /// No further frames will come: prompts that still wait are taken up first.
     pub(crate) async fn close(&mut self) {
         self.close_agents();
+        self.start_ceiling();
         self.mcp_host_gone();
         if self.hold_close() {
             return;
@@ -315,14 +330,19 @@ impl SessionTask {
         }
         let mode = self.engine.mode();
         self.pending.push_back(input);
+        self.work_off().await;
+        if self.engine.mode() != mode {
+            self.pass_mode();
+        }
+    }
+
+    /// Steps the engine until nothing waits for it any more.
+    pub(crate) async fn work_off(&mut self) {
         while let Some(input) = self.pending.pop_front() {
             let effects = self.engine.step(self.ports.clock.now(), input);
             for effect in effects {
                 self.carry_out(effect).await;
             }
-        }
-        if self.engine.mode() != mode {
-            self.pass_mode();
         }
     }
 }

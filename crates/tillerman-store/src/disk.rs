@@ -116,11 +116,11 @@ pub(crate) fn may_pass(error: &io::Error) -> bool {
 }
 
 /// A link is refused, and a pipe in the file's place must not block the opener.
-fn flags() -> i32 {
+pub(crate) fn flags() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
 
-fn create_directories(directory: &Path) -> io::Result<()> {
+pub(crate) fn create_directories(directory: &Path) -> io::Result<()> {
     if directory.is_dir() {
         return Ok(());
     }

@@ -4,6 +4,7 @@
 
 mod agents;
 mod sessions;
+mod team;
 mod transcript;
 
 mod load;
@@ -13,6 +14,7 @@ mod index;
 mod probe;
 
 mod disk;
+mod growing;
 mod line;
 mod names;
 
@@ -28,4 +30,5 @@ pub use load::{Loaded, Repairs, ResumeAt, SkipReason, SkippedLine};
 pub use names::{project_name, subagents_dir, tool_results_dir};
 pub use sessions::{OpenError, SessionFile, SessionFiles};
 pub use sweep::{Swept, sweep, sweep_is_due};
+pub use team::{NoTeamFiles, TeamDirectory};
 pub use transcript::{FileTranscript, NoTranscript};

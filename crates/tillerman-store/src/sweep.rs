@@ -9,6 +9,7 @@ use crate::disk::{self, Lock, Purpose};
 use crate::names;
 
 const STAMP: &str = ".tillerman-swept";
+const HISTORIES: &str = "file-history";
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 
 /// What was removed.
@@ -32,7 +33,7 @@ pub fn sweep_is_due(config_dir: &Path, now: Moment) -> bool {
     }
 }
 
-/// Removes the transcripts, folders and file histories of sessions that were last written to more
+/// Removes the transcripts, folders, file histories and teams of sessions that were last written to more
 /// than so many days ago. The session named, and every session that a process holds open, stays.
 /// Whatever does not look like a session stays as well, and nothing is removed through a link.
 /// Directories of projects stay even when they are empty: a session may be about to use one.
@@ -50,11 +51,14 @@ pub fn sweep(config_dir: &Path, days: u32, now: Moment, running: &SessionId) -> 
         }
     }
     let kept = sessions(config_dir);
-    for path in entries(&config_dir.join("file-history")) {
-        let id = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_orphan = names::is_uuid(id) && !kept.iter().any(|held| held == id);
-        if is_orphan && broom.is_old(&path) && broom.is_over(id) && is_directory(&path) {
-            swept.histories += usize::from(std::fs::remove_dir_all(&path).is_ok());
+    for folder in [HISTORIES, "teams", "tasks"] {
+        for path in entries(&config_dir.join(folder)) {
+            let id = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_orphan = names::is_uuid(id) && !kept.iter().any(|held| held == id);
+            if is_orphan && broom.is_old(&path) && broom.is_over(id) && is_directory(&path) {
+                let is_gone = std::fs::remove_dir_all(&path).is_ok();
+                swept.histories += usize::from(is_gone && folder == HISTORIES);
+            }
         }
     }
     swept

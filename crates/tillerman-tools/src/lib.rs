@@ -21,6 +21,8 @@ mod search;
 mod bash;
 mod tasks;
 
+mod board;
+
 mod ask;
 mod plan;
 mod skill;
@@ -28,6 +30,7 @@ mod todo;
 
 mod web;
 
+pub use board::board_tools;
 pub use config::{Audience, Reach, SearchSource, SideModel, ToolConfig, ToolLimits, WebConfig};
 pub use session::session_tools;
 pub use skill::{skill_spec, skill_tool};

@@ -49,6 +49,8 @@ mod signals;
 #[cfg(test)]
 mod structured_output;
 #[cfg(test)]
+mod teams;
+#[cfg(test)]
 mod tool_output;
 #[cfg(test)]
 mod trust;

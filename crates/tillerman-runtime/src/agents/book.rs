@@ -1,5 +1,6 @@
 //! Every agent of a session, those at work and those that have ended.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tillerman_protocol::TaskId;
@@ -32,6 +33,10 @@ pub(crate) struct Agent {
     /// Ends it.
     pub(crate) cancel: CancellationToken,
     pub(crate) line: Line,
+    /// Its name in the team, if it is a teammate.
+    pub(crate) seat: Option<String>,
+    /// Whether it was ended because its time was over.
+    overdue: AtomicBool,
     progress: watch::Sender<Progress>,
 }
 
@@ -57,6 +62,7 @@ pub(crate) struct Introduction {
     pub(crate) model: String,
     pub(crate) depth: u32,
     pub(crate) output_file: String,
+    pub(crate) seat: Option<String>,
 }
 
 impl Agent {
@@ -72,6 +78,8 @@ impl Agent {
             output_file: introduction.output_file,
             cancel: CancellationToken::new(),
             line,
+            seat: introduction.seat,
+            overdue: AtomicBool::new(false),
             progress: watch::Sender::default(),
         })
     }
@@ -82,6 +90,18 @@ impl Agent {
 
     pub(crate) fn is_at_work(&self) -> bool {
         self.progress.borrow().ended.is_none()
+    }
+
+    /// Ends it because its time is over.
+    pub(crate) fn give_up(&self) {
+        if self.is_at_work() {
+            self.overdue.store(true, Ordering::Relaxed);
+            self.cancel.cancel();
+        }
+    }
+
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.overdue.load(Ordering::Relaxed)
     }
 
     pub(crate) fn advance(&self, change: impl FnOnce(&mut Progress)) {

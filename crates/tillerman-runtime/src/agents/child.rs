@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tillerman_engine::{AgentIdentity, Books, Echo, Limits, Restored, SessionConfig};
+use tillerman_engine::{AgentIdentity, Books, Echo, Limits, Prompt, Restored, Seat, SessionConfig};
 use tillerman_policy::{Policy, Rule};
 use tillerman_ports::{Tool, Transcript};
 use tillerman_protocol::agent::AgentDefinition;
@@ -21,6 +21,7 @@ use crate::agents::roster::split;
 use crate::hook_desk::HookDesk;
 use crate::session_task::{Inbound, SessionTask};
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
+use crate::teams::introduction;
 
 /// Tools that no agent has: they are about the conversation with a person.
 const NOT_FOR_AGENTS: [&str; 4] =
@@ -38,6 +39,8 @@ pub(crate) struct Launch {
     pub(crate) agents: Agents,
     pub(crate) hooks: HookDesk,
     pub(crate) inbound: mpsc::Receiver<Inbound>,
+    /// What it is woken with, in the place of a prompt.
+    pub(crate) mail: Vec<Prompt>,
 }
 
 /// What a definition makes of an agent.
@@ -57,15 +60,21 @@ impl SessionTask {
         let definition = part.definition;
         let mode = mode_below(self.engine.mode(), definition.permission_mode);
         let policy = policy_below(&self.policy, definition);
-        let tools = self.tools_below(definition, agents);
+        let tools = self.tools_below(definition, agents, part.identity.seat.as_ref());
         let mut specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
-        if agents.offers() && offers(definition, AGENT) {
-            specs.push(order::spec(agents.roster()));
-            specs.push(message::spec());
+        let team = agents.tree().team.as_ref();
+        let seat = part.identity.seat.as_ref();
+        let team = team.filter(|_| seat.is_some());
+        let starts_agents = agents.offers() && offers(definition, AGENT);
+        if starts_agents {
+            specs.push(order::spec(agents.roster(), None));
+        }
+        if starts_agents || team.is_some() {
+            specs.push(message::spec(team));
         }
         let prompt = SystemPrompt {
             base: definition.prompt.clone(),
-            append: None,
+            append: seat.map(introduction),
             memory: self.facing.prompt.memory.clone(),
             environment: self.facing.prompt.environment.clone(),
         };
@@ -122,8 +131,13 @@ impl SessionTask {
 
     /// Fresh tools where there are any, since files seen and directories entered are each agent's
     /// own; otherwise the parent's. Nothing that the parent does not have.
-    fn tools_below(&self, definition: &AgentDefinition, agents: &Agents) -> Vec<Arc<dyn Tool>> {
-        let fresh = agents.tree().toolbox.tools();
+    fn tools_below(
+        &self,
+        definition: &AgentDefinition,
+        agents: &Agents,
+        seat: Option<&Seat>,
+    ) -> Vec<Arc<dyn Tool>> {
+        let fresh = agents.tree().toolbox.tools(seat.map(|seat| seat.name.as_str()));
         let mine = |tool: &Arc<dyn Tool>| {
             let name = tool.spec().name;
             fresh.iter().find(|fresh| fresh.spec().name == name).unwrap_or(tool).clone()

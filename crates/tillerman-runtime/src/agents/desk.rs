@@ -13,6 +13,7 @@ use tillerman_protocol::tool::ToolSpec;
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{RequestId, TaskId, ToolUseId};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::agents::book::Agent;
 use crate::agents::child::{Launch, mode_below, offers};
@@ -27,6 +28,7 @@ use crate::agents::tree::{Soil, Tree};
 use crate::control::Answer;
 use crate::session_task::{Inbound, SessionTask};
 use crate::setup::SessionSetup;
+use crate::teams::LEAD;
 use crate::work::Name;
 
 /// A session's own part in the tree.
@@ -47,6 +49,15 @@ pub(crate) struct Agents {
     calls: HashMap<ToolUseId, TaskId>,
     reservations: HashMap<ResponseId, Reservation>,
     role: Role,
+    mail: MailState,
+}
+
+/// How far the lead of a team is with its mail.
+#[derive(Debug, Default)]
+struct MailState {
+    has_opened: bool,
+    /// When teammates must have ended, once the input is closed.
+    ceiling: Option<Instant>,
 }
 
 impl Agents {
@@ -91,6 +102,7 @@ impl Agents {
             calls: HashMap::new(),
             reservations: HashMap::new(),
             role: Role::None,
+            mail: MailState::default(),
         }
     }
 
@@ -145,6 +157,39 @@ impl Agents {
         self.depth < self.tree.limits.depth && !self.roster.is_empty()
     }
 
+    /// What the team calls this session; nothing when it does not belong to one.
+    pub(crate) fn seat(&self) -> Option<String> {
+        self.tree.team.as_ref()?;
+        self.own.as_ref().map_or_else(|| Some(LEAD.to_owned()), |own| own.seat.clone())
+    }
+
+    /// Whether an agent of this session is at work, or has ended unnoticed so far.
+    pub(crate) fn is_at_work(&self, task: &TaskId) -> bool {
+        self.children.contains_key(task)
+    }
+
+    pub(crate) const fn has_opened_mail(&self) -> bool {
+        self.mail.has_opened
+    }
+
+    /// The lead takes mail from now on; says whether it did before.
+    pub(crate) fn open_mail(&mut self) -> bool {
+        std::mem::replace(&mut self.mail.has_opened, true)
+    }
+
+    pub(crate) fn give_until(&mut self, ceiling: Instant) {
+        self.mail.ceiling.get_or_insert(ceiling);
+    }
+
+    pub(crate) const fn give_no_more(&mut self) {
+        self.mail.ceiling = None;
+    }
+
+    /// When teammates must have ended.
+    pub(crate) const fn ceiling(&self) -> Option<Instant> {
+        self.mail.ceiling
+    }
+
     pub(crate) fn keep_launch(&mut self, launch: Launch, place: Place) {
         let agent = Arc::clone(&launch.agent);
         if place == Place::Foreground {
@@ -188,8 +233,9 @@ impl Agents {
         let others = |spec: &&ToolSpec| spec.name != AGENT && spec.name != message::NAME;
         let mut specs: Vec<ToolSpec> = tools.iter().filter(others).cloned().collect();
         if self.offers() {
-            specs.push(order::spec(&self.roster));
-            specs.push(message::spec());
+            let team = self.tree.team.as_ref();
+            specs.push(order::spec(&self.roster, team));
+            specs.push(message::spec(team));
         }
         specs.retain(|spec| self.permits(&spec.name));
         specs
@@ -237,12 +283,11 @@ impl SessionTask {
         input: &Value,
         standing: Standing,
     ) -> Option<Judgement> {
-        if !self.agents.as_ref().is_some_and(Agents::offers) {
-            return None;
-        }
-        let checked = if is_agent_call(name) {
+        let agents = self.agents.as_ref()?;
+        let (offers, writes) = (agents.offers(), agents.offers() || agents.seat().is_some());
+        let checked = if offers && is_agent_call(name) {
             Order::parse(input).map(|_| (AGENT, order::as_judged(input)))
-        } else if name == message::NAME {
+        } else if writes && name == message::NAME {
             message::Message::parse(input).map(|_| (message::NAME, input.clone()))
         } else {
             return None;
@@ -262,8 +307,9 @@ impl SessionTask {
         input: &Value,
     ) -> bool {
         let Some(agents) = &self.agents else { return false };
-        if agents.offers() && (is_agent_call(name) || name == message::NAME) {
-            let caller = Caller { call, tool_use_id: tool_use_id.clone() };
+        let writes = name == message::NAME && (agents.offers() || agents.seat().is_some());
+        if writes || (agents.offers() && is_agent_call(name)) {
+            let caller = Caller { call: Some(call), tool_use_id: tool_use_id.clone() };
             if name == message::NAME {
                 self.send_message(&caller, input);
             } else {

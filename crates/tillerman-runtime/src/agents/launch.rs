@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use tillerman_engine::{
-    AgentIdentity, AgentTask, CallId, Input, Place, Restored, TaskStart, restore,
+    AgentIdentity, AgentTask, CallId, Input, Place, Prompt, Restored, Seat, TaskStart, restore,
 };
-use tillerman_ports::{BackgroundTask, Transcript};
+use tillerman_ports::{BackgroundTask, Member, MemberState, Transcript};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::frame::{Frame, UserFrame};
@@ -16,34 +16,44 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agents::book::{Agent, Introduction};
 use crate::agents::child::{Launch, Part};
+use crate::agents::desk::Agents;
 use crate::agents::order::Order;
 use crate::agents::{outcome, relay};
 use crate::hook_lent::{Worker, of_agent};
 use crate::session_task::{Inbound, SessionTask};
+use crate::teams::{LEAD, with_team_tools};
 
 const WORDS_IN_FLIGHT: usize = 64;
 
 /// A call that wants an agent.
 #[derive(Debug)]
 pub(crate) struct Caller {
-    pub(crate) call: CallId,
+    /// Nothing when an agent goes on without having been called again.
+    pub(crate) call: Option<CallId>,
     pub(crate) tool_use_id: ToolUseId,
 }
 
 /// An agent that has ended and goes on.
 #[derive(Debug)]
-struct Former {
-    id: TaskId,
-    transcript: Box<dyn Transcript>,
-    restored: Restored,
+pub(crate) struct Former {
+    pub(crate) id: TaskId,
+    pub(crate) transcript: Box<dyn Transcript>,
+    pub(crate) restored: Restored,
+}
+
+/// What an agent begins with, beside its order.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    pub(crate) former: Option<Former>,
+    /// What it is woken with, in the place of a prompt.
+    pub(crate) mail: Vec<Prompt>,
 }
 
 impl SessionTask {
     /// Starts the agent that a call asks for, or says why not.
     pub(crate) fn start_agent(&mut self, caller: &Caller, input: &Value) {
         if let Err(refusal) = self.try_start(caller, input) {
-            let outcome = Err(ToolFailure::new(refusal));
-            self.pending.push_back(Input::ToolEnded { call: caller.call, outcome });
+            self.answer(caller, Err(ToolFailure::new(refusal)));
         }
     }
 
@@ -52,7 +62,19 @@ impl SessionTask {
         let definition = self.definition_for(&order)?;
         let in_background =
             order.background.unwrap_or_else(|| definition.background.unwrap_or(false));
-        self.launch(caller, &order, &definition, None, place(in_background))
+        let is_teammate = order.name.is_some() && self.leads_team();
+        let place = place(in_background || is_teammate);
+        self.launch(caller, &order, &definition, Opening::default(), place)
+    }
+
+    fn leads_team(&self) -> bool {
+        let seat = self.agents.as_ref().and_then(Agents::seat);
+        seat.is_some_and(|seat| seat == LEAD)
+    }
+
+    fn answer(&mut self, caller: &Caller, outcome: ToolOutcome) {
+        let call = caller.call;
+        self.pending.extend(call.map(|call| Input::ToolEnded { call, outcome }));
     }
 
     /// Has an agent that ended go on with a message, in the background.
@@ -64,8 +86,16 @@ impl SessionTask {
     ) -> Result<(), String> {
         let Some(agents) = &self.agents else { return Err("there are no agents".to_owned()) };
         let reopened = agents.tree().files.reopen(id)?;
-        let text = |name: &str| reopened.note.get(name).and_then(Value::as_str).map(str::to_owned);
-        let order = Order {
+        let order = Self::order_of_former(&reopened.note, message)?;
+        let restored = restore(&reopened.entries);
+        let former = Former { id: TaskId::new(id), transcript: reopened.transcript, restored };
+        self.wake_former(caller, &order, Opening { former: Some(former), mail: Vec::new() })
+    }
+
+    /// What an agent that goes on is told, by the note that was kept about it.
+    pub(crate) fn order_of_former(note: &Value, message: &str) -> Result<Order, String> {
+        let text = |name: &str| note.get(name).and_then(Value::as_str).map(str::to_owned);
+        Ok(Order {
             description: text("description").unwrap_or_else(|| "further work".to_owned()),
             prompt: message.to_owned(),
             kind: text("agentType").ok_or("nothing is known about this agent any more")?,
@@ -74,11 +104,18 @@ impl SessionTask {
             background: Some(true),
             name: text("name"),
             isolation: None,
-        };
-        let definition = self.definition_for(&order)?;
-        let restored = restore(&reopened.entries);
-        let former = Former { id: TaskId::new(id), transcript: reopened.transcript, restored };
-        self.launch(caller, &order, &definition, Some(former), Place::Background)
+        })
+    }
+
+    /// Starts an agent that goes on, in the background.
+    pub(crate) fn wake_former(
+        &mut self,
+        caller: &Caller,
+        order: &Order,
+        opening: Opening,
+    ) -> Result<(), String> {
+        let definition = self.definition_for(order)?;
+        self.launch(caller, order, &definition, opening, Place::Background)
     }
 
     fn definition_for(&self, order: &Order) -> Result<AgentDefinition, String> {
@@ -121,13 +158,17 @@ impl SessionTask {
         caller: &Caller,
         order: &Order,
         definition: &AgentDefinition,
-        former: Option<Former>,
+        opening: Opening,
         place: Place,
     ) -> Result<(), String> {
         let Some(parent) = &self.agents else { return Err("there are no agents".to_owned()) };
+        let Opening { former, mail } = opening;
         let mut below = parent.below(definition);
         let id = former.as_ref().map(|former| former.id.clone());
         let id = id.unwrap_or_else(|| agent_id(self.ids.entry_id().as_str()));
+        let seat = self.take_seat(order, definition, &id, former.is_some())?;
+        let definition =
+            &seat.as_ref().map_or_else(|| definition.clone(), |_| with_team_tools(definition));
         let model = self.model_for(order, definition);
         let depth = below.depth();
         let own = self.agents.as_ref().and_then(|agents| agents.own().cloned());
@@ -155,6 +196,7 @@ impl SessionTask {
                 model: model.clone(),
                 depth,
                 output_file: transcript.path(),
+                seat: seat.as_ref().map(|seat| seat.name.clone()),
             },
             line,
         );
@@ -165,6 +207,7 @@ impl SessionTask {
                 id: id.to_string(),
                 kind: definition.name.clone(),
                 transcript_path: transcript.path(),
+                seat,
             },
             model,
             effort: order.effort.clone().or_else(|| effort(definition)),
@@ -185,10 +228,37 @@ impl SessionTask {
             agents: below,
             hooks,
             inbound,
+            mail,
             agent: agent.clone(),
         };
         self.announce(caller, launch, place);
         Ok(())
+    }
+
+    /// Has the lead's agents with names join the team, or come back to it.
+    fn take_seat(
+        &self,
+        order: &Order,
+        definition: &AgentDefinition,
+        id: &TaskId,
+        comes_back: bool,
+    ) -> Result<Option<Seat>, String> {
+        let named = order.name.clone().filter(|_| self.leads_team());
+        let (Some(name), Some(team)) = (named, self.team()) else { return Ok(None) };
+        if comes_back {
+            if team.find(id.as_str()).is_none() {
+                return Ok(None);
+            }
+            team.note_state(id.as_str(), MemberState::Working);
+        } else {
+            team.join(&Member {
+                name: name.clone(),
+                agent_id: id.to_string(),
+                agent_type: definition.name.clone(),
+                state: MemberState::Working,
+            })?;
+        }
+        Ok(Some(Seat { name, team: team.name.clone() }))
     }
 
     /// Makes the task known; the work begins once the engine has registered it.
@@ -214,12 +284,12 @@ impl SessionTask {
         self.pending.push_back(Input::TaskStarted(Box::new(start)));
         match place {
             Place::Background => {
-                let outcome = Ok(outcome::launched(&agent));
-                self.pending.push_back(Input::ToolEnded { call: caller.call, outcome });
+                self.answer(caller, Ok(outcome::launched(&agent)));
             }
             Place::Foreground => {
+                let Some(call) = caller.call else { return };
                 let cancel = CancellationToken::new();
-                self.work.call(caller.call, cancel.clone(), wait_for(agent, cancel));
+                self.work.call(call, cancel.clone(), wait_for(agent, cancel));
             }
         }
     }
@@ -231,8 +301,13 @@ impl SessionTask {
         let host_left = agents.tree().host_left();
         let agent = launch.agent.clone();
         let prompt = UserFrame::new(Content::Blocks(vec![Block::text(agent.prompt.as_str())]));
-        let first = Inbound::Frame(Box::new(Frame::User(Box::new(prompt))));
-        for word in [Some(first), host_left.then_some(Inbound::Closed)].into_iter().flatten() {
+        let mut words: Vec<Inbound> =
+            launch.mail.iter().cloned().map(|mail| Inbound::Mail(Box::new(mail))).collect();
+        if words.is_empty() {
+            words.push(Inbound::Frame(Box::new(Frame::User(Box::new(prompt)))));
+        }
+        words.extend(host_left.then_some(Inbound::Closed));
+        for word in words {
             if agent.line.try_send(word).is_err() {
                 tracing::error!("an agent that has not begun did not hear its prompt");
             }

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::book::{Agent, Progress};
 use crate::agents::launch::Caller;
 use crate::session_task::{Inbound, SessionTask};
+use crate::teams::{Team, Word};
 
 /// The tool's name.
 pub(crate) const NAME: &str = "SendMessage";
@@ -24,7 +25,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(600);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     to: String,
-    text: String,
+    word: Word,
 }
 
 impl Message {
@@ -38,24 +39,37 @@ impl Message {
             let text = text.filter(|text| !text.is_empty());
             text.map(str::to_owned).ok_or(format!("`{name}` must be a text that is not empty"))
         };
-        Ok(Self { to: text("to")?, text: text("message")? })
+        Ok(Self { to: text("to")?, word: Word::parse(input.get("message"))? })
     }
 }
 
 /// What the model is told about the tool.
-pub(crate) fn spec() -> ToolSpec {
+pub(crate) fn spec(team: Option<&Team>) -> ToolSpec {
+    let mut description =
+        "Tells an agent more, by its id or name. One at work hears it before its \
+        next step; one that has ended goes on in the background where it stopped, and you are told \
+        when it ends again."
+            .to_owned();
+    if team.is_some() {
+        description.push_str(
+            " To `team-lead`, to a teammate by name, or to everybody with `*`: nobody hears what \
+             is not sent. Instead of a text the lead may send {\"type\": \"shutdown_request\", \
+             \"reason\": …}, and a teammate answers {\"type\": \"shutdown_response\", \
+             \"approve\": true or false, \"reason\": …}.",
+        );
+    }
+    let message = match team {
+        None => json!({"type": "string", "description": "What to tell it."}),
+        Some(_) => json!({"type": ["string", "object"], "description": "What to tell it."}),
+    };
     ToolSpec {
         name: NAME.to_owned(),
-        description:
-            "Tells an agent more, by its id or name. One at work hears it before its next \
-                      step; one that has ended goes on in the background where it stopped, and you \
-                      are told when it ends again."
-                .to_owned(),
+        description,
         input_schema: json!({
             "type": "object",
             "properties": {
                 "to": {"type": "string", "description": "The agent's id, or the name it was given."},
-                "message": {"type": "string", "description": "What to tell it."},
+                "message": message,
             },
             "required": ["to", "message"],
         }),
@@ -65,7 +79,7 @@ pub(crate) fn spec() -> ToolSpec {
 
 impl SessionTask {
     pub(crate) fn send_message(&mut self, caller: &Caller, input: &Value) {
-        let call = caller.call;
+        let Some(call) = caller.call else { return };
         let outcome = match Message::parse(input) {
             Ok(message) => match self.deliver(caller, &message) {
                 Ok(Some(output)) => Ok(output),
@@ -83,14 +97,23 @@ impl SessionTask {
         caller: &Caller,
         message: &Message,
     ) -> Result<Option<ToolOutput>, String> {
+        if let Some(sent) = self.send_mail(&message.to, &message.word) {
+            return sent.map(Some);
+        }
+        let Word::Text(text) = &message.word else {
+            return Err("This can be said within a team only; nothing was sent.".to_owned());
+        };
         let Some(agents) = &self.agents else { return Err("there are no agents".to_owned()) };
+        if !agents.offers() {
+            return Err(format!("There is no {} in the team; nothing was sent.", message.to));
+        }
         let agent = agents.tree().book.find(&message.to);
         if agents.own().zip(agent.as_ref()).is_some_and(|(own, agent)| own.id == agent.id) {
             return Err("The message is for the agent that sends it; nothing was sent.".to_owned());
         }
         let id = match &agent {
             Some(agent) if agent.is_at_work() => {
-                let text = Content::Blocks(vec![Block::text(message.text.as_str())]);
+                let text = Content::Blocks(vec![Block::text(text.as_str())]);
                 let frame = Frame::User(Box::new(UserFrame::new(text)));
                 if agent.line.try_send(Inbound::Frame(Box::new(frame))).is_ok() {
                     let text = format!("The agent {} hears it before its next step.", agent.id);
@@ -106,7 +129,7 @@ impl SessionTask {
             Some(agent) => agent.id.to_string(),
             None => message.to.clone(),
         };
-        self.wake_agent(caller, &id, &message.text).map(|()| None)
+        self.wake_agent(caller, &id, text).map(|()| None)
     }
 
     /// Shows how far an agent is; waits for its end if that is wanted.

@@ -24,4 +24,6 @@ mod message;
 mod built_in;
 
 pub(crate) use desk::Agents;
+pub(crate) use launch::{Caller, Former, Opening};
 pub use setup::{AgentLimits, AgentSetup, MainAgent};
+pub(crate) use tree::Tree;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tillerman_protocol::tool::{Access, ToolSpec};
 
 use crate::agents::roster::Roster;
+use crate::teams::Team;
 
 /// The tool's name.
 pub(crate) const AGENT: &str = "Agent";
@@ -75,11 +76,19 @@ pub(crate) fn as_judged(input: &Value) -> Value {
 }
 
 /// What the model is told about the tool; the list of agents is part of it.
-pub(crate) fn spec(roster: &Roster) -> ToolSpec {
+pub(crate) fn spec(roster: &Roster, team: Option<&Team>) -> ToolSpec {
     let agents: Vec<String> = roster
         .iter()
         .map(|agent| format!("- {}: {}", agent.name, agent.description.trim()))
         .collect();
+    let teammates = match team {
+        None => "",
+        Some(_) => {
+            "With a name it becomes a teammate instead: it works in the background, rests when it \
+             has nothing left to do, is woken by SendMessage, and shares the list of tasks \
+             (TaskCreate, TaskList, TaskUpdate) with you and the other teammates.\n\n"
+        }
+    };
     let description = format!(
         "Hands a piece of work to another agent, which works on it by itself with tools of its own \
          and reports back once. It knows nothing of this conversation, so the prompt must say \
@@ -87,7 +96,7 @@ pub(crate) fn spec(roster: &Roster) -> ToolSpec {
          that do not depend on each other can be made together and run side by side.\n\n\
          The call waits for the report. With run_in_background it returns at once and you are told \
          when the agent has ended; until then TaskOutput shows how far it is and TaskStop ends it. \
-         The report is for you: tell the user what matters of it.\n\nAgents:\n{}",
+         The report is for you: tell the user what matters of it.\n\n{teammates}Agents:\n{}",
         agents.join("\n")
     );
     ToolSpec {

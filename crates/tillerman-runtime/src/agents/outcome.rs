@@ -13,11 +13,18 @@ const LONGEST_REPORT: usize = 32_000;
 /// The answer of a call that does not wait.
 pub(crate) fn launched(agent: &Agent) -> ToolOutput {
     let id = &agent.id;
-    let text = format!(
+    let for_teammate = agent.seat.as_ref().map(|name| {
+        format!(
+            "The teammate {name} works now. You will be told when it rests, so do not wait for it \
+             and do not do its work yourself. SendMessage to {name} tells it more, also when it \
+             rests. Its id is {id}."
+        )
+    });
+    let text = for_teammate.unwrap_or_else(|| format!(
         "The agent {id} works in the background. You will be told when it has ended; do not wait \
          for it and do not do its work yourself. TaskOutput with this id shows how far it is, \
          TaskStop ends it, SendMessage tells it more."
-    );
+    ));
     let structured = json!({
         "status": "async_launched",
         "isAsync": true,
@@ -73,6 +80,16 @@ pub(crate) fn structured(
 
 /// The end of an agent, for its task.
 pub(crate) fn end(agent: &Agent, status: TaskStatus, why: &str, report: TaskReport) -> TaskEnd {
+    if let Some(name) = &agent.seat {
+        let summary = match status {
+            TaskStatus::Completed => {
+                format!("The teammate {name} has done its work and rests; SendMessage wakes it.")
+            }
+            TaskStatus::Failed => format!("The teammate {name} failed: {why}."),
+            TaskStatus::Stopped => format!("The teammate {name} was stopped."),
+        };
+        return TaskEnd { status, summary, report: Some(Box::new(report)) };
+    }
     let name = &agent.description;
     let summary = match status {
         TaskStatus::Completed => format!("The agent \"{name}\" has done its work."),

@@ -249,6 +249,11 @@ impl Relay {
         let said = self.agent.progress().said;
         let text = |text: &str| outcome::presentable(text, &self.agent.output_file);
         let (status, why, text) = match &self.result {
+            _ if stopped && self.agent.is_overdue() => {
+                let why = "it was still at work when the time after the input was closed was over, \
+                           and was stopped";
+                (TaskStatus::Failed, why.to_owned(), said)
+            }
             _ if stopped => (TaskStatus::Stopped, String::new(), said),
             Some(result) if result.subtype == ResultSubtype::Success && !result.is_error => {
                 let reported = result.result.as_deref().unwrap_or_default();

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use tillerman_ports::{AgentFiles, Toolbox};
 use tillerman_protocol::agent::AgentDefinition;
 
+use crate::teams::TeamSetup;
+
 /// Everything a session needs in order to start agents.
 #[derive(Clone, Debug)]
 pub struct AgentSetup {
@@ -14,6 +16,8 @@ pub struct AgentSetup {
     pub built_in: bool,
     /// The definition by which the session itself works.
     pub main: Option<MainAgent>,
+    /// The team it leads; nothing when agents with names are like all others.
+    pub team: Option<TeamSetup>,
     /// How many agents there may be.
     pub limits: AgentLimits,
     /// Makes the tools of each agent.

@@ -13,6 +13,7 @@ use crate::agents::book::Book;
 use crate::agents::purse::Purse;
 use crate::agents::setup::{AgentLimits, AgentSetup};
 use crate::agents::switchboard::Switchboard;
+use crate::teams::Team;
 
 /// Bills on their way to the session at the root.
 const BILLS_IN_FLIGHT: usize = 256;
@@ -24,6 +25,7 @@ pub(crate) struct Tree {
     pub(crate) switchboard: Switchboard,
     pub(crate) book: Book,
     pub(crate) limits: AgentLimits,
+    pub(crate) team: Option<Team>,
     pub(crate) toolbox: Arc<dyn Toolbox>,
     pub(crate) files: Arc<dyn AgentFiles>,
     host: mpsc::Sender<Frame>,
@@ -51,6 +53,7 @@ impl Tree {
             switchboard: Switchboard::default(),
             book: Book::default(),
             limits: soil.setup.limits,
+            team: soil.setup.team.as_ref().map(Team::open),
             toolbox: Arc::clone(&soil.setup.toolbox),
             files: Arc::clone(&soil.setup.files),
             host: soil.host,

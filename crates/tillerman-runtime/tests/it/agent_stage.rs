@@ -54,7 +54,7 @@ impl AgentFiles for Shelves {
 struct SameTools(Vec<TestTool>);
 
 impl Toolbox for SameTools {
-    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+    fn tools(&self, _: Option<&str>) -> Vec<Arc<dyn Tool>> {
         self.0.iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn Tool>).collect()
     }
 }
@@ -81,6 +81,7 @@ pub(crate) fn with_agents<const N: usize>(
         definitions,
         built_in: true,
         main: None,
+        team: None,
         limits: AgentLimits::default(),
         toolbox: Arc::new(SameTools(tools.into_iter().cloned().collect())),
         files: Arc::new(shelves.clone()),

@@ -30,3 +30,5 @@ mod size;
 mod stand;
 #[cfg(test)]
 mod sweeping;
+#[cfg(test)]
+mod teams;

@@ -53,6 +53,25 @@ fn sessions_that_are_old_go_with_all_that_belongs_to_them() {
 }
 
 #[test]
+fn a_team_goes_with_its_session() {
+    let config = tempfile::tempdir().unwrap();
+    for id in [OLD, NEW] {
+        let days = if id == OLD { 31 } else { 29 };
+        make(&config.path().join(format!("projects/-work/{id}.jsonl")), days);
+        for (folder, file) in [("teams", "members.jsonl"), ("tasks", "list.jsonl")] {
+            let directory = config.path().join(folder).join(id);
+            make(&directory.join(file), 99);
+            age(&directory, 99);
+        }
+    }
+    assert_eq!(clean(config.path()), Swept { transcripts: 1, histories: 0 });
+    for folder in ["teams", "tasks"] {
+        let kept = |id: &str| config.path().join(folder).join(id).exists();
+        assert!(!kept(OLD) && kept(NEW), "{folder}");
+    }
+}
+
+#[test]
 fn a_session_that_somebody_has_open_stays() {
     let config = tempfile::tempdir().unwrap();
     let path = make(&config.path().join(format!("projects/-work/{OLD}.jsonl")), 99);

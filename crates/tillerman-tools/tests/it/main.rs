@@ -13,6 +13,8 @@ mod bash_processes;
 #[cfg(test)]
 mod bench;
 #[cfg(test)]
+mod board;
+#[cfg(test)]
 mod edit;
 #[cfg(test)]
 mod fetch;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tillerman_engine::{
-    AgentTask, Beginning, Bill, CommandUse, Expansion, Grant, HookOutcome, Input, Judgement,
-    PermissionAnswer, Place, Prompt, ResponseId, TaskStart,
+    AgentTask, Author, Beginning, Bill, CommandUse, Expansion, Grant, HookOutcome, Input,
+    Judgement, PermissionAnswer, Place, Prompt, ResponseId, TaskStart,
 };
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::McpServerState;
@@ -148,6 +148,7 @@ fn prompt(words: &mut Words) -> Prompt {
         Some(text) => Content::Text(text),
         None => serde_json::from_value(words.json()).expect("content blocks"),
     };
+    let author = if words.flag("mail") { Author::Engine } else { Author::Person };
     let uuid = words.option("uuid").map(EntryId::new);
     let typed = words.option("typed");
     let command = typed.map(|typed| CommandUse {
@@ -163,7 +164,7 @@ fn prompt(words: &mut Words) -> Prompt {
         }),
     });
     let command = command.map(Box::new);
-    Prompt { uuid, wants_answer: !words.flag("quiet"), command, ..Prompt::new(content) }
+    Prompt { uuid, wants_answer: !words.flag("quiet"), command, author, ..Prompt::new(content) }
 }
 
 fn judgement(words: &mut Words) -> Judgement {

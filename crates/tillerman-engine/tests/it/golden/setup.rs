@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, json};
 use tillerman_engine::{
-    AgentIdentity, Books, CompactionConfig, CompactionMode, Echo, Limits, Origin, SessionConfig,
-    StructuredOutputConfig,
+    AgentIdentity, Books, CompactionConfig, CompactionMode, Echo, Limits, Origin, Seat,
+    SessionConfig, StructuredOutputConfig,
 };
 use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
@@ -63,7 +63,9 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
         "agent" => {
             let kind = words.word();
             let transcript_path = "/sub/agent-a1.jsonl".to_owned();
-            config.agent = Some(AgentIdentity { id: "a1".to_owned(), kind, transcript_path });
+            let seat = words.option("seat");
+            let seat = seat.map(|name| Seat { name, team: "crew".to_owned() });
+            config.agent = Some(AgentIdentity { id: "a1".to_owned(), kind, transcript_path, seat });
         }
         "window" => config.compaction.window = Some(words.number()),
         "compaction" => {

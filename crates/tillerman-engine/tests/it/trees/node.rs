@@ -143,6 +143,7 @@ pub(super) fn config(seed: [u64; 2], agent: Option<String>, budget: Option<f64>)
             id,
             kind: "helper".to_owned(),
             transcript_path: String::new(),
+            seat: None,
         }),
         books: Books::Shared,
         compaction: CompactionConfig::automatic(),
