@@ -28,6 +28,7 @@ mod round;
 
 mod session;
 
+mod allowance;
 mod authorize;
 mod boundaries;
 mod commands;
@@ -36,6 +37,7 @@ mod context;
 mod converse;
 mod estimate;
 mod finish;
+mod interrupt;
 mod notices;
 mod record;
 mod renewal;
@@ -47,6 +49,7 @@ mod threshold;
 mod retelling;
 mod summary;
 
+pub use allowance::Deadline;
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
 pub use config::{AgentIdentity, Books, Echo, Limits, Origin, SessionConfig};
@@ -60,7 +63,7 @@ pub use input::{
     TaskStart, ToolChange,
 };
 pub use ledger::{Bill, Ledger};
-pub use pool::{Grant, Pool, Ticket};
+pub use pool::{Budget, Grant, Pool, Share, Shortage, Ticket};
 pub use replay::{Interrupted, Restored, restore};
 pub use session::{Activity, Session};
 pub use structured::StructuredOutputConfig;

@@ -24,4 +24,5 @@ mod message;
 mod built_in;
 
 pub(crate) use desk::Agents;
+pub(crate) use purse::Granting;
 pub use setup::{AgentLimits, AgentSetup, MainAgent};

@@ -26,6 +26,8 @@ mod agents_main;
 #[cfg(test)]
 mod background;
 #[cfg(test)]
+mod budgets;
+#[cfg(test)]
 mod checkpoints;
 #[cfg(test)]
 mod controls;

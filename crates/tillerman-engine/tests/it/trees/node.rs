@@ -103,7 +103,7 @@ impl Node {
 }
 
 /// What stays the same for all nodes of all trees.
-pub(super) fn config(seed: [u64; 2], agent: Option<String>, budget: Option<f64>) -> SessionConfig {
+pub(super) fn config(seed: [u64; 2], agent: Option<String>, limits: Limits) -> SessionConfig {
     let price = Price { input: 1e3, output: 1e3, cache_read: 1e3, cache_write: 1e3 };
     let profile = ModelProfile {
         id: "sim".to_owned(),
@@ -133,7 +133,7 @@ pub(super) fn config(seed: [u64; 2], agent: Option<String>, budget: Option<f64>)
         effort: None,
         betas: Vec::new(),
         extra_body: Map::new(),
-        limits: Limits { max_budget_usd: budget, max_turns: Some(8), ..Limits::unlimited() },
+        limits,
         echo: Echo::default(),
         origin: Origin::default(),
         init: Init::default(),
