@@ -263,17 +263,26 @@ impl Session {
     }
 
     fn answered_without_calls(&mut self, answered: bool) {
-        let Some(round) = self.round.as_mut() else { return };
-        match round.stop_reason.as_deref() {
+        let Some(round) = self.round.as_ref() else { return };
+        let stop_reason = round.stop_reason.clone();
+        let (recoveries, empty_responses) = (round.recoveries, round.empty_responses);
+        match stop_reason.as_deref() {
+            // One that explains itself has answered; another model would contradict it.
+            Some("refusal") if !answered && self.take_next_model("refused to answer") => {
+                match self.exhausted() {
+                    Some(ending) => self.finish(ending),
+                    None => self.call_model(),
+                }
+            }
             Some("refusal") => self.finish(Ending::Refused),
-            Some("max_tokens") if round.recoveries < MOST_RECOVERIES => {
-                round.recoveries += 1;
+            Some("max_tokens") if recoveries < MOST_RECOVERIES => {
+                self.with_round(|round| round.recoveries += 1);
                 self.tell(GO_ON_AFTER_LIMIT, Author::Engine);
                 self.request();
             }
             Some("pause_turn") => self.request(),
-            _ if !answered && round.empty_responses == 0 => {
-                round.empty_responses += 1;
+            _ if !answered && empty_responses == 0 => {
+                self.with_round(|round| round.empty_responses += 1);
                 self.request();
             }
             _ => self.conclude_answer(),
@@ -392,19 +401,26 @@ impl Session {
             self.effects.push(Effect::StartTimer { timer, after_ms });
             return Repetition::After(timer);
         }
-        let fallback = self.config.fallback_models.get(round.fallbacks_used).cloned();
-        if let Some(model) = fallback
-            && retry::another_model_may_help(failure.kind)
-        {
-            round.fallbacks_used += 1;
-            round.retries = 0;
-            let text = format!("{} failed ({failure}); going on with {model}.", round.model);
-            round.model = model;
-            self.conversation.seal();
-            self.emit_notification("fallback_model", &text);
+        let helps = retry::another_model_may_help(failure.kind);
+        if helps && self.take_next_model(&format!("failed ({failure})")) {
             return Repetition::WithAnotherModel;
         }
         Repetition::None
+    }
+
+    /// Goes on with the next model of the chain, and tells the host why. False at its end.
+    fn take_next_model(&mut self, why: &str) -> bool {
+        let Some(round) = self.round.as_mut() else { return false };
+        let Some(model) = self.config.fallback_models.get(round.fallbacks_used).cloned() else {
+            return false;
+        };
+        round.fallbacks_used += 1;
+        round.retries = 0;
+        let text = format!("{} {why}; going on with {model}.", round.model);
+        round.model = model;
+        self.conversation.seal();
+        self.emit_notification("fallback_model", &text);
+        true
     }
 
     pub(crate) fn timer_fired(&mut self, timer: TimerId) {

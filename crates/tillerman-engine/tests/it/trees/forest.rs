@@ -11,6 +11,7 @@ use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::{Frame, ResultSubtype};
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskReport, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutput};
+use tillerman_protocol::transcript::{Entry, UserEntry};
 use tillerman_protocol::{Moment, TaskId, ToolUseId};
 
 use super::node::{Life, MOST_OUTPUT, Node, config};
@@ -32,6 +33,8 @@ pub(super) struct Tally {
     refused: u64,
     waited: u64,
     reported: u64,
+    compacted: u64,
+    timed_out: u64,
 }
 
 impl Tally {
@@ -44,9 +47,11 @@ impl Tally {
         self.refused += other.refused;
         self.waited += other.waited;
         self.reported += other.reported;
+        self.compacted += other.compacted;
+        self.timed_out += other.timed_out;
     }
 
-    pub(super) const fn counts(&self) -> [(&'static str, u64); 7] {
+    pub(super) const fn counts(&self) -> [(&'static str, u64); 9] {
         [
             ("an agent", self.agents),
             ("a promotion", self.promoted),
@@ -55,6 +60,8 @@ impl Tally {
             ("a refused request", self.refused),
             ("a request that waited", self.waited),
             ("a report", self.reported),
+            ("a compaction", self.compacted),
+            ("a deadline", self.timed_out),
         ]
     }
 }
@@ -67,6 +74,8 @@ pub(super) struct Forest {
     pool: Pool,
     budget: Budget,
     deadline: Option<Deadline>,
+    /// A small window makes agents compact their conversations.
+    window: Option<u64>,
     /// The dearest response so far.
     dearest: Share,
     /// Bills on their way to the root.
@@ -91,6 +100,7 @@ impl Forest {
             let millis = i64::try_from(dice.below(2_000)).unwrap_or(0);
             Deadline { set_at, at: Moment::from_millis(BEGINNING + millis) }
         });
+        let window = dice.chance(25).then_some(1_000);
         Self {
             dice,
             traced,
@@ -98,6 +108,7 @@ impl Forest {
             pool: Pool::default(),
             budget,
             deadline,
+            window,
             dearest: Share::default(),
             bills: VecDeque::new(),
             settled: Share::default(),
@@ -121,18 +132,19 @@ impl Forest {
         Ok(self.tally)
     }
 
-    fn process(
-        &mut self,
-        restored: Restored,
-        may_crash: bool,
-    ) -> Result<Vec<tillerman_protocol::transcript::Entry>, String> {
+    fn process(&mut self, restored: Restored, may_crash: bool) -> Result<Vec<Entry>, String> {
         self.settled = restored.ledger.total();
         self.pool = Pool::new(self.budget, self.settled);
         self.bills.clear();
         let seed = [self.dice.next(), self.dice.next()];
         let kept = self.nodes.first().map_or_else(Vec::new, |root| root.entries.clone());
-        let mut root =
-            Node::new(config(seed, None, self.limits()), restored, None, 0, Place::Foreground);
+        let mut root = Node::new(
+            config(seed, None, self.limits(), self.window),
+            restored,
+            None,
+            0,
+            Place::Foreground,
+        );
         root.entries = kept;
         self.nodes = vec![root];
         for _ in 0..=self.dice.below(3) {
@@ -255,7 +267,12 @@ impl Forest {
 
     fn carry_out(&mut self, at: usize, effect: Effect) -> Checked {
         match effect {
-            Effect::Append(entry) => self.nodes[at].entries.push(*entry),
+            Effect::Append(entry) => {
+                let is_summary = |entry: &UserEntry| entry.is_compact_summary == Some(true);
+                let compacted = matches!(&*entry, Entry::User(entry) if is_summary(entry));
+                self.tally.compacted += u64::from(compacted);
+                self.nodes[at].entries.push(*entry);
+            }
             Effect::Emit(frame) => self.show(at, &frame),
             Effect::Reserve { response, share } => {
                 let (ticket, answer) = self.pool.ask(share);
@@ -353,7 +370,12 @@ impl Forest {
         let seed = [self.dice.next(), self.dice.next()];
         let depth = self.nodes[at].depth + 1;
         let mut node = Node::new(
-            config(seed, Some(id.clone()), Limits { max_budget_usd: None, ..self.limits() }),
+            config(
+                seed,
+                Some(id.clone()),
+                Limits { max_budget_usd: None, ..self.limits() },
+                self.window,
+            ),
             Restored::default(),
             Some(at),
             depth,
@@ -449,6 +471,7 @@ impl Forest {
         if let Frame::Result(result) = frame {
             let fine = result.subtype == ResultSubtype::Success && !result.is_error;
             let text = result.result.clone().unwrap_or_default();
+            self.tally.timed_out += u64::from(result.terminal_reason == "deadline_exceeded");
             self.nodes[at].result = Some((text, fine));
         }
     }
