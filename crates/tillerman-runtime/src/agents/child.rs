@@ -64,7 +64,7 @@ impl SessionTask {
             specs.push(message::spec());
         }
         let prompt = SystemPrompt {
-            base: definition.prompt.clone(),
+            base: self.with_skills(definition),
             append: None,
             memory: self.facing.prompt.memory.clone(),
             environment: self.facing.prompt.environment.clone(),

@@ -16,6 +16,7 @@ mod child;
 mod launch;
 mod outcome;
 mod relay;
+mod skills;
 
 mod desk;
 mod main_agent;

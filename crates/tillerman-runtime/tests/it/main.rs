@@ -24,6 +24,8 @@ mod agents_background;
 #[cfg(test)]
 mod agents_main;
 #[cfg(test)]
+mod agents_skills;
+#[cfg(test)]
 mod background;
 #[cfg(test)]
 mod budgets;
