@@ -179,6 +179,15 @@ pub(crate) struct ModelArguments {
     /// Stop once this many dollars are spent
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     pub(crate) max_budget_usd: Option<f64>,
+    /// Stop once this many tokens are used, by the session and its agents together
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_total_tokens: Option<u64>,
+    /// Stop this many seconds after the start, whatever is under way
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_duration: Option<u32>,
+    /// Tokens the model is told to manage with; nothing is refused beyond them
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) task_budget: Option<u64>,
     /// Replace the system prompt
     #[arg(long, value_name = "TEXT", conflicts_with = "system_prompt_file")]
     pub(crate) system_prompt: Option<String>,
@@ -209,9 +218,6 @@ pub(crate) struct ModelArguments {
     /// Beta features of the provider
     #[arg(long, value_delimiter = ',')]
     pub(crate) betas: Vec<String>,
-    /// Tokens a task may use
-    #[arg(long, hide = true)]
-    pub(crate) task_budget: Option<u64>,
 }
 
 /// What the agent may do.

@@ -4,8 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Map;
-use tillerman_engine::{Books, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig};
-use tillerman_ports::{Contents, Tool};
+use tillerman_engine::{
+    Books, Deadline, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig,
+};
+use tillerman_ports::{Clock as _, Contents, Tool};
+use tillerman_protocol::Moment;
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::frame::Init;
 use tillerman_protocol::model::Thinking;
@@ -14,6 +17,7 @@ use tillerman_protocol::tool::ToolSpec;
 use tillerman_runtime::SystemPrompt;
 
 use crate::arguments::Arguments;
+use crate::clock::SystemClock;
 use crate::compaction_setup::compaction;
 use crate::environment::Environment;
 use crate::opening::Opened;
@@ -36,6 +40,13 @@ pub(crate) struct Workplace<'a> {
     pub(crate) compact_window: Option<u64>,
     pub(crate) structured_output: Option<StructuredOutputConfig>,
     pub(crate) contents: &'a Contents,
+}
+
+/// The moment so many seconds from now.
+fn deadline(seconds: u32) -> Deadline {
+    let set_at = SystemClock.now();
+    let at = Moment::from_millis(set_at.as_millis().saturating_add(i64::from(seconds) * 1000));
+    Deadline { set_at, at }
 }
 
 /// Everything the engine is started with.
@@ -74,6 +85,9 @@ pub(crate) fn engine_config(
                 .or_else(|| environment.number("CLAUDE_CODE_MAX_TURNS"))
                 .filter(|n| *n > 0),
             max_budget_usd: flags.max_budget_usd,
+            max_total_tokens: flags.max_total_tokens,
+            deadline: flags.max_duration.map(deadline),
+            task_budget: flags.task_budget.filter(|tokens| *tokens > 0),
             max_output_tokens: environment.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
             max_retries: environment
                 .number::<u32>("CLAUDE_CODE_MAX_RETRIES")

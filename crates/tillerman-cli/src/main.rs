@@ -170,9 +170,6 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
     if !extension.plugin_dir.is_empty() {
         tracing::warn!("plugins are not available in this version and were left out");
     }
-    if arguments.model.task_budget.is_some() {
-        tracing::warn!("--task-budget is not available in this version and was left out");
-    }
     Ok(())
 }
 

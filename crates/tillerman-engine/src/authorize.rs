@@ -13,6 +13,7 @@ use crate::hooks::{HookDecision, HookOutcome};
 use crate::input::{Judgement, PermissionAnswer};
 use crate::round::Ending;
 use crate::session::{Door, Session};
+use crate::settle::Breaker;
 
 const DECLINED: &str = "The user declined this call and stopped the work. Nothing was run. Wait for \
      the user to say how to go on.";
@@ -48,6 +49,13 @@ impl Session {
                 continue;
             }
             let now = self.now;
+            let Some(call) = self.call(id) else { return };
+            let name = call.name.clone();
+            if let Some(reason) = self.call_forbidden(&name) {
+                self.report_denial(id, reason, "other");
+                self.deny_call(id, reason);
+                continue;
+            }
             let Some(call) = self.call(id) else { return };
             call.started_at = now;
             call.state = CallState::Judging;
@@ -271,7 +279,7 @@ impl Session {
         }
         self.deny_call(id, DECLINED);
         self.stop_response();
-        self.abandon_calls();
+        self.abandon_calls(Breaker::Person);
         self.hand_over_results();
         self.mark_interruption(true);
         self.finish(Ending::Aborted { while_working: true });

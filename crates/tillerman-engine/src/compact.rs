@@ -10,6 +10,7 @@ use tillerman_protocol::stream::StreamEvent;
 
 use crate::calls::ResponseId;
 use crate::compaction::{Compaction, Form, Step, Trigger};
+use crate::config::Books;
 use crate::converse::Repetition;
 use crate::effect::Effect;
 use crate::hooks::HookOutcome;
@@ -95,9 +96,10 @@ impl Session {
             let text = "There is nothing to compact yet.".to_owned();
             return self.finish(Ending::Command(text));
         }
-        if self.is_budget_spent() {
-            return self.finish(Ending::MaxBudget);
+        if let Some(ending) = self.exhausted() {
+            return self.finish(ending);
         }
+        self.arm_deadline();
         self.begin_compaction(Trigger::Manual, wishes.to_owned(), self.usual_form());
     }
 
@@ -146,11 +148,28 @@ impl Session {
     }
 
     pub(crate) fn ask_for_summary(&mut self, mut compaction: Box<Compaction>) {
-        if self.is_budget_spent() {
-            self.emit_compaction_failure("the budget is spent");
-            return self.finish(Ending::MaxBudget);
+        if let Some(ending) = self.exhausted() {
+            return self.give_up_compaction(ending);
         }
         let id = ResponseId(self.next());
+        match self.config.books {
+            Books::Own => self.send_summary_request(compaction, id),
+            Books::Shared => {
+                let share = self.estimate();
+                compaction.step = Step::Share(id);
+                self.set_stage(Stage::Compacting(compaction));
+                self.effects.push(Effect::Reserve { response: id, share });
+            }
+        }
+    }
+
+    /// Ends the round because there is nothing left for a summary.
+    pub(crate) fn give_up_compaction(&mut self, ending: Ending) {
+        self.emit_compaction_failure(ending.shortage_text());
+        self.finish(ending);
+    }
+
+    pub(crate) fn send_summary_request(&mut self, mut compaction: Box<Compaction>, id: ResponseId) {
         let mut request = self.model_request();
         let wishes = &compaction.wishes;
         request.messages = match compaction.form {
@@ -232,9 +251,8 @@ impl Session {
         if failure.kind == FailureKind::TooLong && compaction.cut(self.retold_room()) {
             return self.ask_for_summary(compaction);
         }
-        if self.is_budget_spent() {
-            self.emit_compaction_failure("the budget is spent");
-            return self.finish(Ending::MaxBudget);
+        if let Some(ending) = self.exhausted() {
+            return self.give_up_compaction(ending);
         }
         match self.repetition(&failure) {
             Repetition::After(timer) => {
@@ -299,8 +317,10 @@ impl Session {
                 let text = format!("Compacted the conversation: {before} tokens became {after}.");
                 self.finish(Ending::Command(text));
             }
-            Trigger::Auto if self.is_budget_spent() => self.finish(Ending::MaxBudget),
-            Trigger::Auto => self.reserve_request(),
+            Trigger::Auto => match self.exhausted() {
+                Some(ending) => self.finish(ending),
+                None => self.reserve_request(),
+            },
         }
     }
 
@@ -367,6 +387,9 @@ impl Session {
             }
             Step::Summary(response) => {
                 self.effects.push(Effect::CancelModel { response: response.id });
+            }
+            Step::Share(response) => {
+                self.effects.push(Effect::CancelReserve { response: *response });
             }
             Step::Pause(timer) => self.effects.push(Effect::CancelTimer { timer: *timer }),
             Step::Between => {}

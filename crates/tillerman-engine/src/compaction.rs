@@ -44,6 +44,8 @@ pub(crate) enum Form {
 pub(crate) enum Step {
     /// Hooks decide whether it may happen.
     Permission(HookRunId),
+    /// The request for the summary waits for its share of the budget.
+    Share(ResponseId),
     /// The model writes the summary.
     Summary(Box<Response>),
     /// A failed request waits to be repeated.
@@ -78,6 +80,11 @@ impl Compaction {
     /// Whether reports of this response belong to it.
     pub(crate) fn awaits(&self, id: ResponseId) -> bool {
         matches!(&self.step, Step::Summary(response) if response.id == id)
+    }
+
+    /// Whether it waits for this request's share of the budget.
+    pub(crate) const fn reserves(&self, id: ResponseId) -> bool {
+        matches!(&self.step, Step::Share(held) if held.0 == id.0)
     }
 
     /// The response it waits for.

@@ -11,6 +11,7 @@ use tillerman_protocol::model::{SystemBlock, Thinking};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::ToolSpec;
 
+use crate::allowance::Deadline;
 use crate::structured::StructuredOutputConfig;
 use crate::window::CompactionConfig;
 
@@ -131,6 +132,12 @@ pub struct Limits {
     pub max_turns: Option<u32>,
     /// Dollars the session may spend; `None` means no limit.
     pub max_budget_usd: Option<f64>,
+    /// Tokens that the session and its agents may use together; `None` means no limit.
+    pub max_total_tokens: Option<u64>,
+    /// When all work ends; `None` means never.
+    pub deadline: Option<Deadline>,
+    /// Tokens that the model is told to manage with; nothing is refused beyond them.
+    pub task_budget: Option<u64>,
     /// Tokens a response may generate; `None` means what the model allows.
     pub max_output_tokens: Option<u64>,
     /// How often a failed request is repeated.
@@ -148,6 +155,9 @@ impl Limits {
         Self {
             max_turns: None,
             max_budget_usd: None,
+            max_total_tokens: None,
+            deadline: None,
+            task_budget: None,
             max_output_tokens: None,
             max_retries: 10,
             parallel_calls: 10,

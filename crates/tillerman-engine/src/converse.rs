@@ -13,7 +13,7 @@ use crate::effect::Effect;
 use crate::hooks::HookOutcome;
 use crate::input::Author;
 use crate::ledger::Bill;
-use crate::pool::Grant;
+use crate::pool::{Grant, Share};
 use crate::response::{Progress, Response};
 use crate::retry;
 use crate::round::{Ending, Stage};
@@ -43,6 +43,7 @@ impl Session {
         if let Some(limit) = self.limit_reached() {
             return self.finish(limit);
         }
+        self.arm_deadline();
         let Some(round) = self.round.as_mut() else { return };
         round.turns += 1;
         round.retries = 0;
@@ -50,7 +51,7 @@ impl Session {
         for text in self.threshold.take_context() {
             self.tell(&text, Author::Engine);
         }
-        for text in context {
+        for text in context.into_iter().chain(self.budget_news()) {
             self.tell(&text, Author::Engine);
         }
         self.call_model();
@@ -63,12 +64,7 @@ impl Session {
         if limits.max_turns.is_some_and(|most| turns >= most) {
             return Some(Ending::MaxTurns);
         }
-        self.is_budget_spent().then_some(Ending::MaxBudget)
-    }
-
-    pub(crate) fn is_budget_spent(&self) -> bool {
-        let spent = self.spent_before + self.ledger.total_usd();
-        self.config.limits.max_budget_usd.is_some_and(|most| spent >= most)
+        self.exhausted()
     }
 
     /// Makes the request that is due, once there is room for it.
@@ -82,22 +78,28 @@ impl Session {
         match self.config.books {
             Books::Own => self.send_request(response),
             Books::Shared => {
-                let usd = self.estimate();
+                let share = self.estimate();
                 self.set_stage(Stage::Reserving(response));
-                self.effects.push(Effect::Reserve { response, usd });
+                self.effects.push(Effect::Reserve { response, share });
             }
         }
     }
 
-    pub(crate) fn reserved(&mut self, response: ResponseId, grant: Grant) {
-        let waits = self
-            .round
-            .as_ref()
-            .is_some_and(|round| matches!(round.stage, Stage::Reserving(held) if held == response));
-        match grant {
-            _ if !waits => {}
-            Grant::Granted => self.send_request(response),
-            Grant::Refused => self.finish(Ending::MaxBudget),
+    pub(crate) fn reserved(&mut self, response: ResponseId, grant: Grant, spent: Share) {
+        let Some(round) = self.round.as_mut() else { return };
+        let compaction = match std::mem::replace(&mut round.stage, Stage::Between) {
+            Stage::Reserving(held) if held == response => None,
+            Stage::Compacting(compaction) if compaction.reserves(response) => Some(compaction),
+            other => return round.stage = other,
+        };
+        self.note_tree(spent);
+        match (grant, compaction) {
+            (Grant::Granted, None) => self.send_request(response),
+            (Grant::Granted, Some(compaction)) => self.send_summary_request(compaction, response),
+            (Grant::Refused(shortage), None) => self.finish(Ending::of_shortage(shortage)),
+            (Grant::Refused(shortage), Some(_)) => {
+                self.give_up_compaction(Ending::of_shortage(shortage));
+            }
         }
     }
 
@@ -261,17 +263,26 @@ impl Session {
     }
 
     fn answered_without_calls(&mut self, answered: bool) {
-        let Some(round) = self.round.as_mut() else { return };
-        match round.stop_reason.as_deref() {
+        let Some(round) = self.round.as_ref() else { return };
+        let stop_reason = round.stop_reason.clone();
+        let (recoveries, empty_responses) = (round.recoveries, round.empty_responses);
+        match stop_reason.as_deref() {
+            // One that explains itself has answered; another model would contradict it.
+            Some("refusal") if !answered && self.take_next_model("refused to answer") => {
+                match self.exhausted() {
+                    Some(ending) => self.finish(ending),
+                    None => self.call_model(),
+                }
+            }
             Some("refusal") => self.finish(Ending::Refused),
-            Some("max_tokens") if round.recoveries < MOST_RECOVERIES => {
-                round.recoveries += 1;
+            Some("max_tokens") if recoveries < MOST_RECOVERIES => {
+                self.with_round(|round| round.recoveries += 1);
                 self.tell(GO_ON_AFTER_LIMIT, Author::Engine);
                 self.request();
             }
             Some("pause_turn") => self.request(),
-            _ if !answered && round.empty_responses == 0 => {
-                round.empty_responses += 1;
+            _ if !answered && empty_responses == 0 => {
+                self.with_round(|round| round.empty_responses += 1);
                 self.request();
             }
             _ => self.conclude_answer(),
@@ -345,9 +356,9 @@ impl Session {
     }
 
     fn repeat_or_give_up(&mut self, response: &Response, failure: ModelFailure) {
-        if self.is_budget_spent() {
+        if let Some(ending) = self.exhausted() {
             self.keep_partial_text(response);
-            return self.finish(Ending::MaxBudget);
+            return self.finish(ending);
         }
         if self.shrink_after_overflow(&failure) {
             return;
@@ -383,19 +394,26 @@ impl Session {
             self.effects.push(Effect::StartTimer { timer, after_ms });
             return Repetition::After(timer);
         }
-        let fallback = self.config.fallback_models.get(round.fallbacks_used).cloned();
-        if let Some(model) = fallback
-            && retry::another_model_may_help(failure.kind)
-        {
-            round.fallbacks_used += 1;
-            round.retries = 0;
-            let text = format!("{} failed ({failure}); going on with {model}.", round.model);
-            round.model = model;
-            self.conversation.seal();
-            self.emit_notification("fallback_model", &text);
+        let helps = retry::another_model_may_help(failure.kind);
+        if helps && self.take_next_model(&format!("failed ({failure})")) {
             return Repetition::WithAnotherModel;
         }
         Repetition::None
+    }
+
+    /// Goes on with the next model of the chain, and tells the host why. False at its end.
+    fn take_next_model(&mut self, why: &str) -> bool {
+        let Some(round) = self.round.as_mut() else { return false };
+        let Some(model) = self.config.fallback_models.get(round.fallbacks_used).cloned() else {
+            return false;
+        };
+        round.fallbacks_used += 1;
+        round.retries = 0;
+        let text = format!("{} {why}; going on with {model}.", round.model);
+        round.model = model;
+        self.conversation.seal();
+        self.emit_notification("fallback_model", &text);
+        true
     }
 
     pub(crate) fn timer_fired(&mut self, timer: TimerId) {

@@ -10,6 +10,7 @@ use tillerman_protocol::{EntryId, SessionId, TaskId, ToolUseId};
 
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::ledger::Bill;
+use crate::pool::Share;
 
 /// Something to be done outside the engine, in the order given.
 #[derive(Clone, Debug)]
@@ -25,12 +26,12 @@ pub enum Effect {
         /// The prompts it can be rewound to by.
         messages: Vec<EntryId>,
     },
-    /// Set money aside for a response, from what all agents share.
+    /// Set something aside for a response, from what all agents share.
     Reserve {
         /// The response.
         response: ResponseId,
-        /// Dollars it may cost.
-        usd: f64,
+        /// What it may take.
+        share: Share,
     },
     /// The response will not be asked for.
     CancelReserve {

@@ -2,6 +2,7 @@
 
 use tillerman_protocol::stream::Usage;
 
+use crate::pool::Share;
 use crate::session::Session;
 
 const DEFAULT_MAX_TOKENS: u64 = 32_000;
@@ -13,10 +14,12 @@ impl Session {
         self.config.limits.max_output_tokens.or(most).unwrap_or(DEFAULT_MAX_TOKENS)
     }
 
-    /// Dollars that the next request may cost at most: a prompt that is not cached, answered at
-    /// full length.
-    pub(crate) fn estimate(&self) -> f64 {
-        let Some(model) = self.round.as_ref().map(|round| round.model.as_str()) else { return 0.0 };
+    /// What the next request may take at most: a prompt that is not cached, answered at full
+    /// length.
+    pub(crate) fn estimate(&self) -> Share {
+        let Some(model) = self.round.as_ref().map(|round| round.model.as_str()) else {
+            return Share::default();
+        };
         let mut dearest: f64 = 0.0;
         let output_tokens = self.most_output(model);
         // A third more than is measured, so that estimates err on the dear side.
@@ -27,6 +30,6 @@ impl Session {
         for usage in [uncached, cached] {
             dearest = dearest.max(self.config.catalog.cost(model, &usage));
         }
-        dearest
+        Share { usd: dearest, tokens: tokens.saturating_add(output_tokens) }
     }
 }

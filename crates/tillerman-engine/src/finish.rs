@@ -41,6 +41,7 @@ impl Session {
     /// Stores the books and shows the result; what waits starts once the step is done.
     pub(crate) fn conclude(&mut self, ending: Ending) {
         let Some(round) = self.round.take() else { return };
+        self.disarm_deadline();
         self.conversation.seal();
         let session_id = self.config.session_id.clone();
         if ending != Ending::Cleared {
@@ -169,6 +170,17 @@ impl Verdict {
                     |most| format!("Reached the budget of ${most}"),
                 );
                 (ErrorMaxBudgetUsd, true, "max_budget", text)
+            }
+            Ending::MaxTokens => {
+                let text = limits.max_total_tokens.map_or_else(
+                    || "The tokens that all agents share are used up".to_owned(),
+                    |most| format!("Reached the budget of {most} tokens"),
+                );
+                (ErrorDuringExecution, true, "token_budget_exhausted", text)
+            }
+            Ending::Deadline => {
+                let text = "The deadline was reached".to_owned();
+                (ErrorDuringExecution, true, "deadline_exceeded", text)
             }
             Ending::Aborted { while_working } => {
                 let reason = if *while_working { "aborted_tools" } else { "aborted_streaming" };

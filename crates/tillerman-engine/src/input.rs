@@ -15,7 +15,7 @@ use tillerman_protocol::{EntryId, TaskId, ToolUseId};
 use crate::calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 use crate::hooks::HookOutcome;
 use crate::ledger::Bill;
-use crate::pool::Grant;
+use crate::pool::{Grant, Share};
 use crate::structured::StructuredOutputConfig;
 use crate::threshold::Beginning;
 
@@ -91,12 +91,14 @@ pub enum Input {
         /// What its call is told.
         outcome: Box<ToolOutcome>,
     },
-    /// The money for a request was set aside, or there is none.
+    /// The share of a request was set aside, or there is none left.
     Reserved {
         /// The response that waits for it.
         response: ResponseId,
         /// Whether it may be asked for.
         grant: Grant,
+        /// What all agents together had used by then.
+        spent: Share,
     },
     /// Another agent of the session got a response.
     BilledElsewhere(Box<Bill>),

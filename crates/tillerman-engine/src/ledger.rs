@@ -9,6 +9,7 @@ use tillerman_protocol::stream::Usage;
 use tillerman_protocol::transcript::CostState;
 
 use crate::calls::ResponseId;
+use crate::pool::Share;
 
 /// Tokens and dollars over a whole session, resumes included.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +31,14 @@ pub struct Bill {
     pub usd: f64,
     /// Milliseconds it was waited for.
     pub api_ms: u64,
+}
+
+impl Bill {
+    /// Dollars and tokens of the response.
+    #[must_use]
+    pub const fn share(&self) -> Share {
+        Share { usd: self.usd, tokens: self.usage.input_total() + self.usage.output_tokens }
+    }
 }
 
 impl Ledger {
@@ -69,6 +78,18 @@ impl Ledger {
             entry.context_window = catalog.window(model).unwrap_or_default();
             entry.max_output_tokens = profile.max_output_tokens;
         }
+    }
+
+    /// Dollars spent and tokens used so far.
+    #[must_use]
+    pub fn total(&self) -> Share {
+        let tokens = self.models.values().map(|usage| {
+            usage.input_tokens
+                + usage.output_tokens
+                + usage.cache_read_input_tokens
+                + usage.cache_creation_input_tokens
+        });
+        Share { usd: self.total_usd(), tokens: tokens.sum() }
     }
 
     /// Dollars spent so far.

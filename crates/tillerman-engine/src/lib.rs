@@ -28,6 +28,7 @@ mod round;
 
 mod session;
 
+mod allowance;
 mod authorize;
 mod boundaries;
 mod commands;
@@ -36,6 +37,7 @@ mod context;
 mod converse;
 mod estimate;
 mod finish;
+mod interrupt;
 mod notices;
 mod prompts;
 mod record;
@@ -50,6 +52,7 @@ mod view;
 mod retelling;
 mod summary;
 
+pub use allowance::Deadline;
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
 pub use config::{AgentIdentity, Books, Echo, Limits, Origin, Seat, SessionConfig};
@@ -63,7 +66,7 @@ pub use input::{
     Prompt, TaskStart, ToolChange,
 };
 pub use ledger::{Bill, Ledger};
-pub use pool::{Grant, Pool, Ticket};
+pub use pool::{Budget, Grant, Pool, Share, Shortage, Ticket};
 pub use replay::{Interrupted, Restored, restore};
 pub use session::{Activity, Session};
 pub use structured::StructuredOutputConfig;

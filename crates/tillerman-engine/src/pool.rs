@@ -6,13 +6,71 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
+/// Dollars and tokens, of one request or of many.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Share {
+    /// Dollars.
+    pub usd: f64,
+    /// Tokens, read from a cache or not, taken in or given out.
+    pub tokens: u64,
+}
+
+impl Share {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { usd: self.usd + other.usd, tokens: self.tokens.saturating_add(other.tokens) }
+    }
+
+    /// What is left of it without the other; nothing is never less than nothing.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        let usd = (self.usd - other.usd).max(0.0);
+        Self { usd, tokens: self.tokens.saturating_sub(other.tokens) }
+    }
+}
+
+/// What a pool holds; `None` means no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// Dollars.
+    pub usd: Option<f64>,
+    /// Tokens.
+    pub tokens: Option<u64>,
+}
+
+/// What there is nothing left of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// Dollars.
+    Dollars,
+    /// Tokens.
+    Tokens,
+}
+
+impl Budget {
+    /// What is used up once this much is spent.
+    #[must_use]
+    pub fn shortage(&self, spent: Share) -> Option<Shortage> {
+        if self.usd.is_some_and(|most| spent.usd >= most) {
+            return Some(Shortage::Dollars);
+        }
+        self.tokens.is_some_and(|most| spent.tokens >= most).then_some(Shortage::Tokens)
+    }
+
+    fn covers(&self, share: Share) -> bool {
+        self.usd.is_none_or(|most| share.usd <= most)
+            && self.tokens.is_none_or(|most| share.tokens <= most)
+    }
+}
+
 /// Whether a request may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// It may.
     Granted,
     /// The budget is spent.
-    Refused,
+    Refused(Shortage),
 }
 
 /// What all agents of a session may spend together.
@@ -23,30 +81,30 @@ pub enum Grant {
 /// its end they take turns instead of racing each other.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
-    budget: Option<f64>,
-    spent: f64,
-    held: BTreeMap<Ticket, f64>,
-    waiting: VecDeque<(Ticket, f64)>,
+    budget: Budget,
+    spent: Share,
+    held: BTreeMap<Ticket, Share>,
+    waiting: VecDeque<(Ticket, Share)>,
     tickets: u64,
 }
 
 impl Pool {
-    /// A pool of which some was spent before; without a budget everything is granted.
+    /// A pool of which some was spent before; what has no limit is always granted.
     #[must_use]
-    pub fn new(budget: Option<f64>, spent: f64) -> Self {
+    pub fn new(budget: Budget, spent: Share) -> Self {
         Self { budget, spent, ..Self::default() }
     }
 
-    /// Dollars spent so far.
+    /// What was spent so far.
     #[must_use]
-    pub const fn spent(&self) -> f64 {
+    pub const fn spent(&self) -> Share {
         self.spent
     }
 
-    /// Dollars set aside for requests that are under way.
+    /// What is set aside for requests that are under way.
     #[must_use]
-    pub fn held(&self) -> f64 {
-        self.held.values().fold(0.0, |sum, usd| sum + usd)
+    pub fn held(&self) -> Share {
+        self.held.values().fold(Share::default(), |sum, share| sum.plus(*share))
     }
 
     /// How many requests are under way.
@@ -55,45 +113,42 @@ impl Pool {
         self.held.len()
     }
 
-    /// Asks for this many dollars. Without an answer the request waits; a later settlement names it.
-    pub fn ask(&mut self, usd: f64) -> (Ticket, Option<Grant>) {
+    /// Asks for a share. Without an answer the request waits; a later settlement names it.
+    pub fn ask(&mut self, share: Share) -> (Ticket, Option<Grant>) {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        self.waiting.push_back((ticket, usd));
+        self.waiting.push_back((ticket, share));
         let answered = self.serve();
         let own = answered.into_iter().find(|(answered, _)| *answered == ticket);
         (ticket, own.map(|(_, grant)| grant))
     }
 
-    /// A request has ended and cost this much. Returns the requests that are answered by that.
-    pub fn settle(&mut self, ticket: Ticket, usd: f64) -> Vec<(Ticket, Grant)> {
+    /// A request has ended and took this much. Returns the requests that are answered by that.
+    pub fn settle(&mut self, ticket: Ticket, share: Share) -> Vec<(Ticket, Grant)> {
         self.held.remove(&ticket);
         self.waiting.retain(|(waiting, _)| *waiting != ticket);
-        self.spent += usd;
+        self.spent = self.spent.plus(share);
         self.serve()
     }
 
     /// A request is not made after all.
     pub fn withdraw(&mut self, ticket: Ticket) -> Vec<(Ticket, Grant)> {
-        self.settle(ticket, 0.0)
+        self.settle(ticket, Share::default())
     }
 
     /// Answers from the front only: whoever waits longest is not overtaken by smaller requests.
     fn serve(&mut self) -> Vec<(Ticket, Grant)> {
         let mut answered = Vec::new();
-        while let Some((ticket, usd)) = self.waiting.front().copied() {
-            let grant = match self.budget {
-                Some(budget) if self.spent >= budget => Grant::Refused,
-                Some(budget)
-                    if !self.held.is_empty() && self.spent + self.held() + usd > budget =>
-                {
-                    break;
-                }
-                _ => Grant::Granted,
+        while let Some((ticket, share)) = self.waiting.front().copied() {
+            let all = self.spent.plus(self.held()).plus(share);
+            let grant = match self.budget.shortage(self.spent) {
+                Some(shortage) => Grant::Refused(shortage),
+                None if !self.held.is_empty() && !self.budget.covers(all) => break,
+                None => Grant::Granted,
             };
             self.waiting.pop_front();
             if grant == Grant::Granted {
-                self.held.insert(ticket, usd);
+                self.held.insert(ticket, share);
             }
             answered.push((ticket, grant));
         }

@@ -30,7 +30,8 @@ impl Session {
         };
         self.emit(Frame::ConversationReset(reset));
         self.conversation = Conversation::default();
-        self.spent_before += self.ledger.total_usd();
+        self.spending.before = self.spending.before.plus(self.ledger.total());
+        self.forget_budget_news();
         self.ledger = Ledger::default();
         self.context = Fullness::default();
         // Ids of prompts stay known: one that comes twice was taken before all the same.

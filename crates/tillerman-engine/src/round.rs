@@ -98,6 +98,8 @@ pub(crate) enum Ending {
     Halted(String),
     MaxTurns,
     MaxBudget,
+    MaxTokens,
+    Deadline,
     Aborted {
         while_working: bool,
     },

@@ -7,18 +7,19 @@ use tillerman_protocol::model::Thinking;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::{EntryId, Moment, ToolUseId};
 
+use crate::allowance::Spending;
 use crate::calls::HookRunId;
 use crate::commands;
 use crate::config::SessionConfig;
 use crate::conversation::{Conversation, remove_forgeries};
-use crate::effect::{Effect, Sync};
+use crate::effect::Effect;
 use crate::hooks::HookOutcome;
 use crate::identity::IdSource;
 use crate::input::{Author, Input, PermissionAnswer, Prompt};
 use crate::ledger::Ledger;
 use crate::meter::{Guard, Meter};
 use crate::replay::{Interrupted, Restored};
-use crate::round::{Ending, Round, Stage};
+use crate::round::{Round, Stage};
 use crate::tasks::Tasks;
 use crate::threshold::Threshold;
 
@@ -45,8 +46,7 @@ pub struct Session {
     /// Whether a round has ended; an agent ends when nothing is left to do then.
     pub(crate) has_answered: bool,
     pub(crate) context: Fullness,
-    /// Dollars spent before the conversation started over.
-    pub(crate) spent_before: f64,
+    pub(crate) spending: Spending,
     counter: u64,
 }
 
@@ -131,7 +131,7 @@ impl Session {
             last_result_failed: false,
             has_answered: false,
             context: Fullness::default(),
-            spent_before: 0.0,
+            spending: Spending::default(),
             counter: 0,
             config,
         }
@@ -163,10 +163,10 @@ impl Session {
             Input::TaskStarted(task) => self.task_started(*task),
             Input::TaskEnded { task, end } => self.task_ended(&task, &end),
             Input::TaskBackgrounded { task, outcome } => self.task_backgrounded(&task, *outcome),
-            Input::Reserved { response, grant } => self.reserved(response, grant),
+            Input::Reserved { response, grant, spent } => self.reserved(response, grant, spent),
             Input::BilledElsewhere(bill) => self.billed_elsewhere(&bill),
             Input::TimerFired { timer } => {
-                if !self.linger_over(timer) {
+                if !self.linger_over(timer) && !self.deadline_fired(timer) {
                     self.timer_fired(timer);
                 }
             }
@@ -305,38 +305,6 @@ impl Session {
         }
     }
 
-    /// Ends the round that is under way; what was complete is kept.
-    fn interrupt(&mut self) {
-        let Some(round) = self.round.as_mut() else { return self.give_up_beginning() };
-        let while_working = !round.calls.unsettled().is_empty();
-        let stage = std::mem::replace(&mut round.stage, Stage::Between);
-        match stage {
-            Stage::Expanding(run, prompts) | Stage::Submitting(run, prompts) => {
-                self.effects.push(Effect::CancelHooks { run });
-                self.drop_prompts(&prompts);
-            }
-            Stage::BatchHooks(run)
-            | Stage::Stopping(run)
-            | Stage::Resting(run)
-            | Stage::Failing(run, _) => {
-                self.effects.push(Effect::CancelHooks { run });
-            }
-            Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
-            Stage::Reserving(response) => self.effects.push(Effect::CancelReserve { response }),
-            Stage::Responding(response) => {
-                self.effects.push(Effect::CancelModel { response: response.id });
-                self.keep_partial_text(&response);
-                self.settle_accounts(&response);
-            }
-            Stage::Compacting(compaction) => self.interrupt_compaction(&compaction),
-            Stage::Working | Stage::Between => {}
-        }
-        self.abandon_calls();
-        self.hand_over_results();
-        self.mark_interruption(while_working);
-        self.finish(Ending::Aborted { while_working });
-    }
-
     fn close_input(&mut self) {
         if self.door == Door::Open {
             self.door = Door::Closed;
@@ -346,38 +314,6 @@ impl Session {
             self.effects.push(Effect::CancelAsk { ask });
             self.permission_answered(ask, PermissionAnswer::Failed { message: message.to_owned() });
         }
-    }
-
-    fn shut_down(&mut self) {
-        if let Some(mut round) = self.round.take() {
-            match std::mem::replace(&mut round.stage, Stage::Between) {
-                Stage::Responding(response) => {
-                    self.effects.push(Effect::CancelModel { response: response.id });
-                    self.enter_costs(&round.model, &response);
-                }
-                Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
-                Stage::Reserving(response) => self.effects.push(Effect::CancelReserve { response }),
-                Stage::Expanding(run, _)
-                | Stage::Submitting(run, _)
-                | Stage::BatchHooks(run)
-                | Stage::Stopping(run)
-                | Stage::Resting(run)
-                | Stage::Failing(run, _) => self.effects.push(Effect::CancelHooks { run }),
-                Stage::Compacting(compaction) => {
-                    self.cancel_compaction(&compaction);
-                    if let Some(response) = compaction.response() {
-                        self.enter_costs(&round.model, response);
-                    }
-                }
-                Stage::Working | Stage::Between => {}
-            }
-            for call in round.calls.iter() {
-                self.cancel_work(call);
-            }
-            self.append_costs();
-        }
-        self.effects.push(Effect::Sync(Sync::Finish));
-        self.end();
     }
 
     pub(crate) fn choose_mode(&mut self, mode: PermissionMode) {

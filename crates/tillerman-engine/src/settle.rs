@@ -21,6 +21,15 @@ const INTERRUPTED: &str = "[Request interrupted by user]";
 const INTERRUPTED_AT_WORK: &str = "[Request interrupted by user for tool use]";
 const NEVER_BEGAN: &str = "The user interrupted before this call was run.";
 const ABANDONED: &str = "The call was interrupted by the user. It may have taken effect in part.";
+const TOO_LATE: &str = "Deadline exceeded";
+const OUT_OF_TIME: &str = "Deadline exceeded while the call ran. It may have taken effect in part.";
+
+/// Who ends a round in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Breaker {
+    Person,
+    Deadline,
+}
 
 impl Session {
     pub(crate) fn close_with_outcome(
@@ -152,7 +161,11 @@ impl Session {
     }
 
     /// Cancels whatever still works for this turn and closes its calls, deferred ones included.
-    pub(crate) fn abandon_calls(&mut self) {
+    pub(crate) fn abandon_calls(&mut self, breaker: Breaker) {
+        let (cut, never_began) = match breaker {
+            Breaker::Person => (ABANDONED, NEVER_BEGAN),
+            Breaker::Deadline => (OUT_OF_TIME, TOO_LATE),
+        };
         let Some(round) = self.round.as_ref() else { return };
         let is_open = |call: &&Call| !matches!(call.state, CallState::Closed(_));
         let calls: Vec<Call> = round.calls.iter().filter(is_open).cloned().collect();
@@ -164,10 +177,10 @@ impl Session {
                     self.close_with_outcome(call.id, *outcome, None);
                 }
                 CallState::Running => {
-                    self.notice_interruption(&call, ABANDONED);
-                    self.refuse_call(call.id, ABANDONED);
+                    self.notice_interruption(&call, cut);
+                    self.refuse_call(call.id, cut);
                 }
-                _ => self.refuse_call(call.id, NEVER_BEGAN),
+                _ => self.refuse_call(call.id, never_began),
             }
         }
     }

@@ -48,7 +48,7 @@ impl SessionTask {
             }
             Effect::Sync(sync) => self.sync(sync).await,
             Effect::Checkpoint { messages } => self.take_checkpoint(messages).await,
-            Effect::Reserve { response, usd } => self.reserve(response, usd),
+            Effect::Reserve { response, share } => self.reserve(response, share),
             Effect::CancelReserve { response } => self.cancel_reserve(response),
             Effect::Settle(bill) => self.settle(*bill).await,
             Effect::CallModel { response, request } => {

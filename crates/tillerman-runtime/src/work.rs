@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use tillerman_engine::{CallId, Grant, Input, ResponseId, TimerId};
+use tillerman_engine::{CallId, Grant, Input, ResponseId, Share, Shortage, TimerId};
 use tillerman_ports::{BackgroundTask, BoxFuture, HookEnd, HookReport, Model};
 use tillerman_protocol::frame::HookPrinted;
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
@@ -18,9 +18,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::Granting;
 use crate::expander::Expanded;
 use crate::mcp_desk::{McpReport, McpWork};
 use crate::task_desk::Desk;
+
+/// The answer where nobody is left who could give one.
+const NOBODY_GRANTS: Granting = (Grant::Refused(Shortage::Dollars), Share { usd: 0.0, tokens: 0 });
 
 const REPORTS_IN_FLIGHT: usize = 256;
 const TASKS_IN_FLIGHT: usize = 64;
@@ -191,10 +195,14 @@ impl Work {
 
     /// Waits for a share of the budget. One that never comes is refused, since nobody is left who
     /// could grant it.
-    pub(crate) fn reservation(&mut self, response: ResponseId, granted: oneshot::Receiver<Grant>) {
-        let report = move |grant: Result<Grant, _>| {
-            let grant = grant.unwrap_or(Grant::Refused);
-            Some(Report::Engine(Box::new(Input::Reserved { response, grant })))
+    pub(crate) fn reservation(
+        &mut self,
+        response: ResponseId,
+        granted: oneshot::Receiver<Granting>,
+    ) {
+        let report = move |granting: Result<Granting, _>| {
+            let (grant, spent) = granting.unwrap_or(NOBODY_GRANTS);
+            Some(Report::Engine(Box::new(Input::Reserved { response, grant, spent })))
         };
         self.spawn(Name::Reservation(response), granted.map(report));
     }
@@ -330,8 +338,8 @@ fn crashed(name: Name) -> Report {
         Name::HookTimer(request) => Report::HookTimedOut(request),
         Name::Mcp(work) => Report::Mcp(Box::new(McpReport::Crashed(work))),
         Name::Reservation(response) => {
-            let grant = Grant::Refused;
-            Report::Engine(Box::new(Input::Reserved { response, grant }))
+            let (grant, spent) = NOBODY_GRANTS;
+            Report::Engine(Box::new(Input::Reserved { response, grant, spent }))
         }
         Name::Hook(id) | Name::DetachedHook(id) => {
             let end = HookEnd::Failed("the program that runs hooks crashed".to_owned());

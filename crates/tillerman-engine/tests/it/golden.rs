@@ -4,7 +4,8 @@
 //! `UPDATE_GOLDEN=1` rewrites the effects. A few effects that belong together share a line:
 //! `record` is an entry that is appended and then shown as a frame, `store` is the end of a round
 //! (costs and last prompt appended, transcript synchronised). `call-model` shows what a request
-//! adds to the one before it. `> restart` ends the process and goes on from what it appended.
+//! adds to the one before it. `> restart` ends the process and goes on from what it appended,
+//! `> clock` says which second it is from then on.
 
 mod audit;
 mod effects;
@@ -98,8 +99,14 @@ fn play(written: &str) -> String {
     played
 }
 
+/// So many seconds after the session was set up.
+fn moment(seconds: i64) -> Moment {
+    Moment::from_millis(seconds * 1000)
+}
+
 /// A session and everybody around it.
 struct Stage {
+    now: Moment,
     session: Session,
     config: SessionConfig,
     names: Names,
@@ -111,6 +118,7 @@ struct Stage {
 impl Stage {
     fn new(config: SessionConfig) -> Self {
         Self {
+            now: moment(0),
             session: Session::new(config.clone(), Restored::default()),
             config,
             names: Names::new(),
@@ -125,6 +133,10 @@ impl Stage {
             self.restart();
             return Vec::new();
         }
+        if let Some(seconds) = line.strip_prefix("clock ") {
+            self.now = moment(seconds.parse().unwrap());
+            return Vec::new();
+        }
         let inputs = inputs::read(line, &self.names, &mut self.streams);
         let effects: Vec<Effect> = inputs.into_iter().flat_map(|input| self.step(input)).collect();
         self.renderer.lines(&effects, &mut self.names)
@@ -132,7 +144,7 @@ impl Stage {
 
     fn step(&mut self, input: Input) -> Vec<Effect> {
         self.audit.heard(&input);
-        let effects = self.session.step(Moment::from_millis(0), input);
+        let effects = self.session.step(self.now, input);
         self.audit.wanted(&effects);
         self.audit.rested(&self.session);
         for effect in &effects {

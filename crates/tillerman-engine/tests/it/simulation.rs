@@ -30,13 +30,15 @@ use run::{Runner, Tally};
 const SESSIONS: u64 = 10_000;
 const THREADS: u64 = 2;
 const ENOUGH_TO_SEE_ALL: u64 = 2_000;
-const ENDINGS: [&str; 14] = [
+const ENDINGS: [&str; 16] = [
     "completed",
     "refusal",
     "blocked",
     "hook_stopped",
     "max_turns",
     "max_budget",
+    "token_budget_exhausted",
+    "deadline_exceeded",
     "aborted_streaming",
     "aborted_tools",
     "tool_deferred",

@@ -73,7 +73,7 @@ impl SessionTask {
             specs.push(message::spec(team));
         }
         let prompt = SystemPrompt {
-            base: definition.prompt.clone(),
+            base: self.with_skills(definition),
             append: seat.map(introduction),
             memory: self.facing.prompt.memory.clone(),
             environment: self.facing.prompt.environment.clone(),

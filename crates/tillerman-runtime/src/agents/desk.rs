@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tillerman_engine::{Bill, Books, CallId, Grant, Input, Judgement, Place, ResponseId, Standing};
+use tillerman_engine::{
+    Bill, Books, Budget, CallId, Grant, Input, Judgement, Place, ResponseId, Share, Standing,
+};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::control::{ControlBody, ControlRequest, ControlResponse};
 use tillerman_protocol::frame::Frame;
@@ -68,10 +70,11 @@ impl Agents {
     ) -> Option<(Self, mpsc::Receiver<Bill>)> {
         let agents = setup.agents.take()?;
         let roster = Roster::new(agents.definitions.clone(), agents.built_in);
+        let limits = &setup.engine.limits;
         let (tree, bills) = Tree::plant(Soil {
             setup: &agents,
-            budget: setup.engine.limits.max_budget_usd,
-            spent: setup.restored.ledger.total_usd(),
+            budget: Budget { usd: limits.max_budget_usd, tokens: limits.max_total_tokens },
+            spent: setup.restored.ledger.total(),
             host: host.clone(),
             shutdown: setup.shutdown.clone(),
         });
@@ -327,17 +330,17 @@ impl SessionTask {
         true
     }
 
-    /// Sets money aside for a request.
-    pub(crate) fn reserve(&mut self, response: ResponseId, usd: f64) {
+    /// Sets aside what a request may take.
+    pub(crate) fn reserve(&mut self, response: ResponseId, share: Share) {
         let Some(agents) = &mut self.agents else {
-            let grant = Grant::Granted;
-            return self.pending.push_back(Input::Reserved { response, grant });
+            let (grant, spent) = (Grant::Granted, Share::default());
+            return self.pending.push_back(Input::Reserved { response, grant, spent });
         };
-        let (reservation, asked) = agents.tree.purse.ask(usd);
+        let (reservation, asked) = agents.tree.purse.ask(share);
         agents.reservations.insert(response, reservation);
         match asked {
-            Asked::Answered(grant) => {
-                self.pending.push_back(Input::Reserved { response, grant });
+            Asked::Answered((grant, spent)) => {
+                self.pending.push_back(Input::Reserved { response, grant, spent });
             }
             Asked::Waiting(granted) => self.work.reservation(response, granted),
         }
@@ -354,7 +357,7 @@ impl SessionTask {
     pub(crate) async fn settle(&mut self, bill: Bill) {
         let Some(agents) = &mut self.agents else { return };
         if let Some(reservation) = agents.reservations.remove(&bill.response) {
-            reservation.settle(bill.usd);
+            reservation.settle(bill.share());
         }
         if agents.own.is_some() {
             agents.tree.bill(bill).await;

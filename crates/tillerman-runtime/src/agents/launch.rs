@@ -19,8 +19,10 @@ use crate::agents::child::{Launch, Part};
 use crate::agents::desk::Agents;
 use crate::agents::order::Order;
 use crate::agents::{outcome, relay};
+use crate::hook_desk::HookDesk;
 use crate::hook_lent::{Worker, of_agent};
 use crate::session_task::{Inbound, SessionTask};
+use crate::setup::SessionSetup;
 use crate::teams::{LEAD, with_team_tools};
 
 const WORDS_IN_FLIGHT: usize = 64;
@@ -153,6 +155,15 @@ impl SessionTask {
         Ok(definition.clone())
     }
 
+    /// The session's hooks, and those that the definition brings.
+    fn hooks_below(&self, definition: &AgentDefinition, setup: &mut SessionSetup) -> HookDesk {
+        let mut hooks = self.hooks.inherit();
+        if let Some(source) = of_agent(definition, Worker::Agent) {
+            setup.hooks.remarks.extend(hooks.bring(&source));
+        }
+        hooks
+    }
+
     fn launch(
         &mut self,
         caller: &Caller,
@@ -215,10 +226,7 @@ impl SessionTask {
             restored,
         };
         let mut setup = Box::new(self.child_setup(part, &below));
-        let mut hooks = self.hooks.inherit();
-        if let Some(source) = of_agent(definition, Worker::Agent) {
-            setup.hooks.remarks.extend(hooks.bring(&source));
-        }
+        let hooks = self.hooks_below(definition, &mut setup);
         let launch = Launch {
             tool_use_id: caller.tool_use_id.clone(),
             session_id: self.engine.config().session_id.clone(),

@@ -16,6 +16,7 @@ mod child;
 mod launch;
 mod outcome;
 mod relay;
+mod skills;
 
 mod desk;
 mod main_agent;
@@ -25,5 +26,6 @@ mod built_in;
 
 pub(crate) use desk::Agents;
 pub(crate) use launch::{Caller, Former, Opening};
+pub(crate) use purse::Granting;
 pub use setup::{AgentLimits, AgentSetup, MainAgent};
 pub(crate) use tree::Tree;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tillerman_engine::{Grant, Pool, Ticket};
+use tillerman_engine::{Budget, Grant, Pool, Share, Ticket};
 use tokio::sync::oneshot;
 
 /// The shared budget.
@@ -13,7 +13,7 @@ pub(crate) struct Purse(Mutex<Contents>);
 #[derive(Debug)]
 struct Contents {
     pool: Pool,
-    waiting: HashMap<Ticket, oneshot::Sender<Grant>>,
+    waiting: HashMap<Ticket, oneshot::Sender<Granting>>,
 }
 
 /// What was set aside for one request; it goes back when this is dropped unsettled.
@@ -23,25 +23,28 @@ pub(crate) struct Reservation {
     ticket: Option<Ticket>,
 }
 
-/// What came of asking for money.
+/// An answer, with what all agents together had used by then.
+pub(crate) type Granting = (Grant, Share);
+
+/// What came of asking for a share.
 #[derive(Debug)]
 pub(crate) enum Asked {
-    Answered(Grant),
-    Waiting(oneshot::Receiver<Grant>),
+    Answered(Granting),
+    Waiting(oneshot::Receiver<Granting>),
 }
 
 impl Purse {
-    pub(crate) fn new(budget: Option<f64>, spent: f64) -> Arc<Self> {
+    pub(crate) fn new(budget: Budget, spent: Share) -> Arc<Self> {
         let pool = Pool::new(budget, spent);
         Arc::new(Self(Mutex::new(Contents { pool, waiting: HashMap::new() })))
     }
 
-    /// Sets money aside, at once or when others have settled.
-    pub(crate) fn ask(self: &Arc<Self>, usd: f64) -> (Reservation, Asked) {
+    /// Sets a share aside, at once or when others have settled.
+    pub(crate) fn ask(self: &Arc<Self>, share: Share) -> (Reservation, Asked) {
         let mut contents = self.contents();
-        let (ticket, answer) = contents.pool.ask(usd);
+        let (ticket, answer) = contents.pool.ask(share);
         let asked = match answer {
-            Some(grant) => Asked::Answered(grant),
+            Some(grant) => Asked::Answered((grant, contents.pool.spent())),
             None => {
                 let (sender, receiver) = oneshot::channel();
                 contents.waiting.insert(ticket, sender);
@@ -51,13 +54,15 @@ impl Purse {
         (Reservation { purse: Arc::clone(self), ticket: Some(ticket) }, asked)
     }
 
-    fn settle(&self, ticket: Ticket, usd: f64) {
+    fn settle(&self, ticket: Ticket, share: Share) {
         let mut contents = self.contents();
         contents.waiting.remove(&ticket);
-        for (answered, grant) in contents.pool.settle(ticket, usd) {
+        let granted = contents.pool.settle(ticket, share);
+        let spent = contents.pool.spent();
+        for (answered, grant) in granted {
             if let Some(waiting) = contents.waiting.remove(&answered) {
                 // Whoever does not listen any more gives its reservation back itself.
-                waiting.send(grant).ok();
+                waiting.send((grant, spent)).ok();
             }
         }
     }
@@ -68,10 +73,10 @@ impl Purse {
 }
 
 impl Reservation {
-    /// The request has ended and cost this much.
-    pub(crate) fn settle(mut self, usd: f64) {
+    /// The request has ended and took this much.
+    pub(crate) fn settle(mut self, share: Share) {
         if let Some(ticket) = self.ticket.take() {
-            self.purse.settle(ticket, usd);
+            self.purse.settle(ticket, share);
         }
     }
 }
@@ -79,7 +84,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            self.purse.settle(ticket, 0.0);
+            self.purse.settle(ticket, Share::default());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tillerman_engine::Bill;
+use tillerman_engine::{Bill, Budget, Share};
 use tillerman_ports::{AgentFiles, Toolbox};
 use tillerman_protocol::frame::Frame;
 use tokio::sync::mpsc;
@@ -39,8 +39,8 @@ pub(crate) struct Tree {
 /// What a tree is planted with.
 pub(crate) struct Soil<'a> {
     pub(crate) setup: &'a AgentSetup,
-    pub(crate) budget: Option<f64>,
-    pub(crate) spent: f64,
+    pub(crate) budget: Budget,
+    pub(crate) spent: Share,
     pub(crate) host: mpsc::Sender<Frame>,
     pub(crate) shutdown: CancellationToken,
 }

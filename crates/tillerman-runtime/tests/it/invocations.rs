@@ -61,20 +61,20 @@ impl Library for Books {
     }
 }
 
-fn text(words: &str) -> InvocationPart {
+pub(crate) fn text(words: &str) -> InvocationPart {
     InvocationPart::Text(words.to_owned())
 }
 
-fn program(command: &str) -> InvocationPart {
+pub(crate) fn program(command: &str) -> InvocationPart {
     InvocationPart::Program(command.to_owned())
 }
 
-fn deploy(parts: Vec<InvocationPart>) -> Invocation {
+pub(crate) fn deploy(parts: Vec<InvocationPart>) -> Invocation {
     let name = "deploy".to_owned();
     Invocation { name, parts, programs: Programs::Judged, ..Invocation::default() }
 }
 
-fn with_library(mut stage: Stage, deploy: Invocation) -> Stage {
+pub(crate) fn with_library(mut stage: Stage, deploy: Invocation) -> Stage {
     let memory = Mutex::new(vec!["Sources are sacred.".to_owned()]);
     stage.setup.ports.library = Some(Arc::new(Books { deploy, memory }));
     stage

@@ -24,7 +24,11 @@ mod agents_background;
 #[cfg(test)]
 mod agents_main;
 #[cfg(test)]
+mod agents_skills;
+#[cfg(test)]
 mod background;
+#[cfg(test)]
+mod budgets;
 #[cfg(test)]
 mod checkpoints;
 #[cfg(test)]

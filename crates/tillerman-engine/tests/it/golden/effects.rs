@@ -59,8 +59,8 @@ impl Renderer {
             Effect::Sync(Sync::Begin) => "sync begin".to_owned(),
             Effect::Sync(Sync::Finish) => "sync finish".to_owned(),
             Effect::Checkpoint { messages } => format!("checkpoint {}", messages.len()),
-            Effect::Reserve { response, usd } => {
-                format!("reserve {}{}", names.response(*response), frames::cost(*usd))
+            Effect::Reserve { response, share } => {
+                format!("reserve {}{}", names.response(*response), frames::cost(share.usd))
             }
             Effect::CancelReserve { response } => {
                 format!("cancel-reserve {}", names.response(*response))

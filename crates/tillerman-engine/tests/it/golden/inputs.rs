@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tillerman_engine::{
     AgentTask, Author, Beginning, Bill, CommandUse, Expansion, Grant, HookOutcome, Input,
-    Judgement, PermissionAnswer, Place, Prompt, ResponseId, TaskStart,
+    Judgement, PermissionAnswer, Place, Prompt, ResponseId, Share, Shortage, TaskStart,
 };
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::McpServerState;
@@ -108,8 +108,13 @@ fn of_tasks(verb: &str, words: &mut Words, names: &Names) -> Input {
         }
         "reserved" => {
             let response = names.response_id(&words.word());
-            let grant = if words.flag("refused") { Grant::Refused } else { Grant::Granted };
-            Input::Reserved { response, grant }
+            let grant = match (words.flag("refused"), words.flag("tokens")) {
+                (true, true) => Grant::Refused(Shortage::Tokens),
+                (true, false) => Grant::Refused(Shortage::Dollars),
+                (false, _) => Grant::Granted,
+            };
+            let tokens = if words.flag("used") { words.number() } else { 0 };
+            Input::Reserved { response, grant, spent: Share { usd: 0.0, tokens } }
         }
         "billed" => Input::BilledElsewhere(Box::new(Bill {
             response: ResponseId(1),

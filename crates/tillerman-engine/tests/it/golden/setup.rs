@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, json};
 use tillerman_engine::{
-    AgentIdentity, Books, CompactionConfig, CompactionMode, Echo, Limits, Origin, Seat,
+    AgentIdentity, Books, CompactionConfig, CompactionMode, Deadline, Echo, Limits, Origin, Seat,
     SessionConfig, StructuredOutputConfig,
 };
 use tillerman_protocol::SessionId;
@@ -54,6 +54,12 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
         "tools" => config.tools = words.rest().iter().map(|name| tool(name)).collect(),
         "max-turns" => config.limits.max_turns = Some(words.number()),
         "budget" => config.limits.max_budget_usd = Some(words.number()),
+        "tokens" => config.limits.max_total_tokens = Some(words.number()),
+        "task-budget" => config.limits.task_budget = Some(words.number()),
+        "deadline" => {
+            let (set_at, at) = (super::moment(0), super::moment(words.number()));
+            config.limits.deadline = Some(Deadline { set_at, at });
+        }
         "retries" => config.limits.max_retries = words.number(),
         "parallel" => config.limits.parallel_calls = words.number(),
         "fallback" => config.fallback_models = words.rest(),

@@ -55,6 +55,8 @@ impl Requests {
             ModelEvent::Failed(_) => self.failed = true,
             ModelEvent::Stream(StreamEvent::MessageDelta { delta, .. }) => {
                 self.stop_reason = delta.stop_reason.clone().or_else(|| self.stop_reason.take());
+                // The next model is asked the same, which is no turn of its own.
+                self.failed |= self.stop_reason.as_deref() == Some("refusal");
             }
             _ => {}
         }

@@ -228,7 +228,7 @@ impl Rounds {
         ensure(self.taken.is_empty() || may_drop, "prompts-are-not-lost", || {
             format!("{:?} when the round ended as {reason}", self.taken)
         })?;
-        let limit = matches!(reason, "max_turns" | "max_budget");
+        let limit = matches!(reason, "max_turns" | "max_budget" | "token_budget_exhausted");
         ensure(self.joined == 0 || !limit, "no-round-joins-what-it-cannot-answer", || {
             format!("{} prompts joined a round that ended as {reason}", self.joined)
         })?;

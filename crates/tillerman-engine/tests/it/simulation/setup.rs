@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use serde_json::{Map, json};
 use tillerman_engine::{
-    Books, CompactionConfig, CompactionMode, Echo, Limits, Origin, SessionConfig,
+    Books, CompactionConfig, CompactionMode, Deadline, Echo, Limits, Origin, SessionConfig,
     StructuredOutputConfig,
 };
-use tillerman_protocol::SessionId;
 use tillerman_protocol::catalog::{Catalog, ModelProfile, Price};
 use tillerman_protocol::frame::Init;
 use tillerman_protocol::hook::HookEvent;
 use tillerman_protocol::model::{SystemBlock, Thinking};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::{Access, ToolSpec};
+use tillerman_protocol::{Moment, SessionId};
 
 use super::dice::Dice;
+
+/// When simulated sessions begin, in milliseconds.
+pub(super) const BEGINNING: i64 = 1_700_000_000_000;
 
 const EVENTS: [HookEvent; 15] = [
     HookEvent::PreToolUse,
@@ -131,11 +134,21 @@ fn limits(dice: &mut Dice) -> Limits {
     Limits {
         max_turns: dice.chance(25).then(|| u32::try_from(dice.below(8)).unwrap_or(1)),
         max_budget_usd: dice.chance(20).then_some(budget),
+        max_total_tokens: dice.chance(8).then(|| dice.below(200_000)),
+        deadline: dice.chance(8).then(|| deadline(dice)),
+        task_budget: dice.chance(10).then(|| dice.below(100_000)),
         max_output_tokens: None,
         max_retries: u32::try_from(dice.below(3)).unwrap_or(0),
         parallel_calls: 1 + dice.index(10),
         stop_hook_blocks: u32::try_from(dice.below(4)).unwrap_or(0),
     }
+}
+
+/// A moment that is reached soon, late or never.
+fn deadline(dice: &mut Dice) -> Deadline {
+    let millis = i64::try_from(dice.below(200_000)).unwrap_or(0);
+    let (set_at, at) = (BEGINNING, BEGINNING + millis);
+    Deadline { set_at: Moment::from_millis(set_at), at: Moment::from_millis(at) }
 }
 
 /// The events that hooks listen to: often none.

@@ -51,7 +51,7 @@ impl World {
             flight: Flight::default(),
             kind: false,
             writer: Writer::new(seed),
-            clock: 1_700_000_000_000,
+            clock: setup::BEGINNING,
             stale: Vec::new(),
             prompts: Vec::new(),
             just_ended: None,

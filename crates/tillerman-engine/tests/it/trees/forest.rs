@@ -4,19 +4,21 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 use tillerman_engine::{
-    AgentTask, Bill, Effect, Grant, Input, Judgement, Place, Pool, Prompt, Restored, TaskStart,
-    Ticket, restore,
+    AgentTask, Bill, Budget, Deadline, Effect, Grant, Input, Judgement, Limits, Place, Pool,
+    Prompt, Restored, Share, TaskStart, Ticket, restore,
 };
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::{Frame, ResultSubtype};
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskReport, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutput};
+use tillerman_protocol::transcript::{Entry, UserEntry};
 use tillerman_protocol::{Moment, TaskId, ToolUseId};
 
 use super::node::{Life, MOST_OUTPUT, Node, config};
 use super::said::{Say, events};
 use crate::simulation::dice::Dice;
 
+const BEGINNING: i64 = 1_700_000_000_000;
 const MOST_NODES: usize = 12;
 const MOST_STEPS: u64 = 20_000;
 
@@ -31,6 +33,8 @@ pub(super) struct Tally {
     refused: u64,
     waited: u64,
     reported: u64,
+    compacted: u64,
+    timed_out: u64,
 }
 
 impl Tally {
@@ -43,9 +47,11 @@ impl Tally {
         self.refused += other.refused;
         self.waited += other.waited;
         self.reported += other.reported;
+        self.compacted += other.compacted;
+        self.timed_out += other.timed_out;
     }
 
-    pub(super) const fn counts(&self) -> [(&'static str, u64); 7] {
+    pub(super) const fn counts(&self) -> [(&'static str, u64); 9] {
         [
             ("an agent", self.agents),
             ("a promotion", self.promoted),
@@ -54,6 +60,8 @@ impl Tally {
             ("a refused request", self.refused),
             ("a request that waited", self.waited),
             ("a report", self.reported),
+            ("a compaction", self.compacted),
+            ("a deadline", self.timed_out),
         ]
     }
 }
@@ -64,13 +72,16 @@ pub(super) struct Forest {
     traced: bool,
     nodes: Vec<Node>,
     pool: Pool,
-    budget: Option<f64>,
+    budget: Budget,
+    deadline: Option<Deadline>,
+    /// A small window makes agents compact their conversations.
+    window: Option<u64>,
     /// The dearest response so far.
-    dearest: f64,
+    dearest: Share,
     /// Bills on their way to the root.
     bills: VecDeque<Bill>,
     /// Everything that was settled since the root began, with what it began with.
-    settled: f64,
+    settled: Share,
     serial: u64,
     clock: i64,
     tally: Tally,
@@ -82,18 +93,27 @@ impl Forest {
     pub(super) fn new(seed: u64, traced: bool) -> Self {
         let mut dice = Dice::new(seed);
         #[expect(clippy::cast_precision_loss, reason = "the number is small")]
-        let budget = dice.chance(70).then(|| dice.below(60) as f64 / 10.0);
+        let usd = dice.chance(70).then(|| dice.below(60) as f64 / 10.0);
+        let budget = Budget { usd, tokens: dice.chance(30).then(|| dice.below(4_000)) };
+        let set_at = Moment::from_millis(BEGINNING);
+        let deadline = dice.chance(20).then(|| {
+            let millis = i64::try_from(dice.below(2_000)).unwrap_or(0);
+            Deadline { set_at, at: Moment::from_millis(BEGINNING + millis) }
+        });
+        let window = dice.chance(25).then_some(1_000);
         Self {
             dice,
             traced,
             nodes: Vec::new(),
             pool: Pool::default(),
             budget,
-            dearest: 0.0,
+            deadline,
+            window,
+            dearest: Share::default(),
             bills: VecDeque::new(),
-            settled: 0.0,
+            settled: Share::default(),
             serial: 0,
-            clock: 1_700_000_000_000,
+            clock: BEGINNING,
             tally: Tally::default(),
         }
     }
@@ -112,18 +132,19 @@ impl Forest {
         Ok(self.tally)
     }
 
-    fn process(
-        &mut self,
-        restored: Restored,
-        may_crash: bool,
-    ) -> Result<Vec<tillerman_protocol::transcript::Entry>, String> {
-        self.settled = restored.ledger.total_usd();
+    fn process(&mut self, restored: Restored, may_crash: bool) -> Result<Vec<Entry>, String> {
+        self.settled = restored.ledger.total();
         self.pool = Pool::new(self.budget, self.settled);
         self.bills.clear();
         let seed = [self.dice.next(), self.dice.next()];
         let kept = self.nodes.first().map_or_else(Vec::new, |root| root.entries.clone());
-        let mut root =
-            Node::new(config(seed, None, self.budget), restored, None, 0, Place::Foreground);
+        let mut root = Node::new(
+            config(seed, None, self.limits(), self.window),
+            restored,
+            None,
+            0,
+            Place::Foreground,
+        );
         root.entries = kept;
         self.nodes = vec![root];
         for _ in 0..=self.dice.below(3) {
@@ -246,24 +267,32 @@ impl Forest {
 
     fn carry_out(&mut self, at: usize, effect: Effect) -> Checked {
         match effect {
-            Effect::Append(entry) => self.nodes[at].entries.push(*entry),
+            Effect::Append(entry) => {
+                let is_summary = |entry: &UserEntry| entry.is_compact_summary == Some(true);
+                let compacted = matches!(&*entry, Entry::User(entry) if is_summary(entry));
+                self.tally.compacted += u64::from(compacted);
+                self.nodes[at].entries.push(*entry);
+            }
             Effect::Emit(frame) => self.show(at, &frame),
-            Effect::Reserve { response, usd } => {
-                let (ticket, answer) = self.pool.ask(usd);
+            Effect::Reserve { response, share } => {
+                let (ticket, answer) = self.pool.ask(share);
                 self.nodes[at].tickets.insert(response, ticket);
                 match answer {
                     Some(grant) => {
-                        self.tally.refused += u64::from(grant == Grant::Refused);
-                        self.nodes[at].inbox.push_back(Input::Reserved { response, grant });
+                        let spent = self.pool.spent();
+                        self.tally.refused += u64::from(grant != Grant::Granted);
+                        self.nodes[at].inbox.push_back(Input::Reserved { response, grant, spent });
                     }
                     None => self.tally.waited += 1,
                 }
             }
-            Effect::CancelReserve { response } => self.settle(at, response, 0.0),
+            Effect::CancelReserve { response } => self.settle(at, response, Share::default()),
             Effect::Settle(bill) => {
-                self.dearest = self.dearest.max(bill.usd);
-                self.settled += bill.usd;
-                self.settle(at, bill.response, bill.usd);
+                let share = bill.share();
+                self.dearest.usd = self.dearest.usd.max(share.usd);
+                self.dearest.tokens = self.dearest.tokens.max(share.tokens);
+                self.settled = self.settled.plus(share);
+                self.settle(at, bill.response, share);
                 if at > 0 {
                     self.bills.push_back(*bill);
                 }
@@ -308,16 +337,17 @@ impl Forest {
         Ok(())
     }
 
-    fn settle(&mut self, at: usize, response: tillerman_engine::ResponseId, usd: f64) {
+    fn settle(&mut self, at: usize, response: tillerman_engine::ResponseId, share: Share) {
         let Some(ticket) = self.nodes[at].tickets.remove(&response) else { return };
-        let answered = self.pool.settle(ticket, usd);
+        let answered = self.pool.settle(ticket, share);
+        let spent = self.pool.spent();
         for (ticket, grant) in answered {
-            self.tally.refused += u64::from(grant == Grant::Refused);
+            self.tally.refused += u64::from(grant != Grant::Granted);
             let holder = |node: &Node| holder(node, ticket);
             let found =
                 self.nodes.iter().enumerate().find_map(|(at, n)| holder(n).map(|r| (at, r)));
             if let Some((at, response)) = found {
-                self.nodes[at].inbox.push_back(Input::Reserved { response, grant });
+                self.nodes[at].inbox.push_back(Input::Reserved { response, grant, spent });
             }
         }
     }
@@ -340,7 +370,12 @@ impl Forest {
         let seed = [self.dice.next(), self.dice.next()];
         let depth = self.nodes[at].depth + 1;
         let mut node = Node::new(
-            config(seed, Some(id.clone()), None),
+            config(
+                seed,
+                Some(id.clone()),
+                Limits { max_budget_usd: None, ..self.limits() },
+                self.window,
+            ),
             Restored::default(),
             Some(at),
             depth,
@@ -436,6 +471,7 @@ impl Forest {
         if let Frame::Result(result) = frame {
             let fine = result.subtype == ResultSubtype::Success && !result.is_error;
             let text = result.result.clone().unwrap_or_default();
+            self.tally.timed_out += u64::from(result.terminal_reason == "deadline_exceeded");
             self.nodes[at].result = Some((text, fine));
         }
     }
@@ -465,6 +501,17 @@ impl Forest {
         found.ok_or_else(|| format!("{task} is nobody's"))
     }
 
+    /// What holds for everybody; the pool decides about dollars.
+    const fn limits(&self) -> Limits {
+        Limits {
+            max_turns: Some(8),
+            max_budget_usd: self.budget.usd,
+            max_total_tokens: self.budget.tokens,
+            deadline: self.deadline,
+            ..Limits::unlimited()
+        }
+    }
+
     const fn number(&mut self) -> u64 {
         self.serial += 1;
         self.serial
@@ -472,15 +519,16 @@ impl Forest {
 
     /// What holds after every step.
     fn check(&self) -> Checked {
-        if let Some(budget) = self.budget
-            && self.pool.spent() > budget + self.dearest + 1e-9
-        {
-            return Err(format!("${} was spent of ${budget}", self.pool.spent()));
+        let (budget, spent) = (self.budget, self.pool.spent());
+        let over = budget.usd.is_some_and(|most| spent.usd > most + self.dearest.usd + 1e-9);
+        if over || budget.tokens.is_some_and(|most| spent.tokens > most + self.dearest.tokens) {
+            return Err(format!("{spent:?} was spent of {budget:?}"));
         }
-        let root = self.nodes[0].session.ledger().total_usd();
-        let pending: f64 = self.bills.iter().map(|bill| bill.usd).sum();
-        if self.nodes[0].is_alive() && (root + pending - self.settled).abs() > 1e-6 {
-            return Err(format!("${} was settled, ${root} and ${pending} are known", self.settled));
+        let pending = self.bills.iter().map(Bill::share).fold(Share::default(), Share::plus);
+        let known = self.nodes[0].session.ledger().total().plus(pending);
+        let differs = (known.usd - self.settled.usd).abs() > 1e-6;
+        if self.nodes[0].is_alive() && (differs || known.tokens != self.settled.tokens) {
+            return Err(format!("{:?} was settled, {known:?} is known", self.settled));
         }
         Ok(())
     }
@@ -497,7 +545,7 @@ impl Forest {
             return Err(format!("{} outlives the root", orphan.task));
         }
         if self.pool.under_way() > 0 {
-            return Err(format!("${} stays set aside", self.pool.held()));
+            return Err(format!("{:?} stays set aside", self.pool.held()));
         }
         for node in &self.nodes[1..] {
             let parent = &self.nodes[node.parent.unwrap_or(0)];

@@ -92,7 +92,8 @@ impl Node {
     /// How often a text was written down for its model: in a tool result, or in a notification.
     pub(super) fn heard(&self, text: &str) -> usize {
         let told = self.entries.iter().filter(|entry| match entry {
-            Entry::User(entry) => {
+            // A summary tells again what was written down before.
+            Entry::User(entry) if entry.is_compact_summary != Some(true) => {
                 let said = serde_json::to_string(&entry.message).unwrap();
                 said.contains(text)
             }
@@ -103,7 +104,12 @@ impl Node {
 }
 
 /// What stays the same for all nodes of all trees.
-pub(super) fn config(seed: [u64; 2], agent: Option<String>, budget: Option<f64>) -> SessionConfig {
+pub(super) fn config(
+    seed: [u64; 2],
+    agent: Option<String>,
+    limits: Limits,
+    window: Option<u64>,
+) -> SessionConfig {
     let price = Price { input: 1e3, output: 1e3, cache_read: 1e3, cache_write: 1e3 };
     let profile = ModelProfile {
         id: "sim".to_owned(),
@@ -133,7 +139,7 @@ pub(super) fn config(seed: [u64; 2], agent: Option<String>, budget: Option<f64>)
         effort: None,
         betas: Vec::new(),
         extra_body: Map::new(),
-        limits: Limits { max_budget_usd: budget, max_turns: Some(8), ..Limits::unlimited() },
+        limits,
         echo: Echo::default(),
         origin: Origin::default(),
         init: Init::default(),
@@ -146,7 +152,7 @@ pub(super) fn config(seed: [u64; 2], agent: Option<String>, budget: Option<f64>)
             seat: None,
         }),
         books: Books::Shared,
-        compaction: CompactionConfig::automatic(),
+        compaction: CompactionConfig { window, ..CompactionConfig::automatic() },
         structured_output: None,
     }
 }
