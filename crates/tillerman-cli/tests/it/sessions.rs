@@ -162,6 +162,11 @@ async fn costs_add_up_over_resumes() {
     let finished = launch.args(["--output-format", "json"]).run().await;
     finished.assert_code(1);
     assert_eq!(finished.result()["subtype"], "error_max_budget_usd");
+    let arguments = ["-p", "-c", "fourth", "--max-total-tokens", "4000"];
+    let launch = world.tillerman().asks(&server).args(arguments);
+    let finished = launch.args(["--output-format", "json"]).run().await;
+    finished.assert_code(1);
+    assert_eq!(finished.result()["terminal_reason"], "token_budget_exhausted");
     assert_eq!(server.requests().len(), 2);
 }
 
