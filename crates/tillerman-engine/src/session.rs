@@ -187,6 +187,7 @@ impl Session {
             Input::TranscriptMoved(path) => self.config.origin.transcript_path = path,
             Input::HooksRegistered(events) => self.config.hooked = events,
             Input::ToolsChanged(tools) => self.config.offer(&tools),
+            Input::ToolsDeferred { tools, deferred } => self.config.defer(&tools, deferred),
             Input::ServersChanged { servers, commands } => {
                 self.config.show_servers(servers, commands);
             }

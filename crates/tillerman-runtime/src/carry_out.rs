@@ -277,6 +277,7 @@ impl SessionTask {
             self.pending.push_back(Input::CallJudged { call, judgement: Judgement::UnknownTool });
             return;
         };
+        self.mcp.shelf.note_call(call, name);
         let cancel = CancellationToken::new();
         let tasks = self.work.desk();
         let grant = self.grants.remove(&call).unwrap_or_default();

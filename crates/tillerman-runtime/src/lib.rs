@@ -35,6 +35,8 @@ mod task_desk;
 
 mod context_usage;
 mod structured_output;
+mod tool_search;
+mod tool_shelf;
 
 pub use agents::{AgentLimits, AgentSetup, MainAgent};
 pub use facts::{RealDisk, bounds};

@@ -194,9 +194,7 @@ impl SessionTask {
             Some(agents) => agents.with_specs(&specs),
             None => specs,
         };
-        if *specs != *self.engine.config().tools {
-            self.feed(Input::ToolsChanged(specs.into())).await;
-        }
+        self.offer_tools(&*servers, specs).await;
         let state = |server: tillerman_protocol::mcp::McpServerStatus| McpServerState {
             name: server.name,
             status: server.status,

@@ -57,8 +57,10 @@ impl SessionTask {
         let definition = part.definition;
         let mode = mode_below(self.engine.mode(), definition.permission_mode);
         let policy = policy_below(&self.policy, definition);
-        let tools = self.tools_below(definition, agents);
+        let mut tools = self.tools_below(definition, agents);
+        let deferred = self.defer_below(definition, &mut tools);
         let mut specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
+        specs.retain(|spec| !deferred.contains(&spec.name));
         if agents.offers() && offers(definition, AGENT) {
             specs.push(order::spec(agents.roster()));
             specs.push(message::spec());
@@ -85,7 +87,7 @@ impl SessionTask {
                 ..parent.limits.clone()
             },
             echo: Echo { partial_messages: false, prompts: true, ..parent.echo },
-            init: Init::default(),
+            init: Init { deferred, ..Init::default() },
             checkpoints: false,
             structured_output: None,
             agent: Some(part.identity),

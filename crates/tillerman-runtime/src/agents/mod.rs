@@ -23,5 +23,6 @@ mod message;
 
 mod built_in;
 
+pub(crate) use child::offers;
 pub(crate) use desk::Agents;
 pub use setup::{AgentLimits, AgentSetup, MainAgent};

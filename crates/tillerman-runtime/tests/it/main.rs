@@ -65,3 +65,5 @@ mod retries;
 mod rounds;
 #[cfg(test)]
 mod storage;
+#[cfg(test)]
+mod tool_search;
