@@ -11,9 +11,10 @@ use tillerman_ports::Deferral;
 use tillerman_protocol::mcp::McpServerConfig;
 
 use crate::arguments::Arguments;
+use crate::assemble::working_directories;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::toolbox;
+use crate::{engine_setup, toolbox};
 
 /// Roughly how many characters a token has.
 const CHARS_PER_TOKEN: usize = 4;
@@ -33,7 +34,9 @@ pub(crate) fn start(
     if !arguments.extension.strict_mcp_config {
         servers.extend(plugins.iter().flat_map(|plugin| of_plugin(plugin, environment)));
     }
-    Ok(McpHub::start(hub_config(arguments, environment, layers, cwd, scratch_directory), servers))
+    let config = hub_config(arguments, environment, layers, cwd, scratch_directory);
+    let roots = working_directories(arguments, layers, cwd)?;
+    Ok(McpHub::start(HubConfig { roots, ..config }, servers))
 }
 
 /// The user's file of servers and where the project's is looked for.
@@ -73,6 +76,8 @@ pub(crate) fn hub_config(
         } else {
             Deferral::Never
         },
+        approver: engine_setup::approver_tool(arguments),
+        roots: vec![cwd.to_path_buf()],
     }
 }
 

@@ -189,7 +189,8 @@ impl Session {
     }
 
     fn ask_somebody(&mut self, id: CallId, question: Question) {
-        let can_ask = self.config.has_approver && self.door == Door::Open;
+        let can_ask =
+            self.config.has_approver && (self.door == Door::Open || self.choices.approver_stays);
         let Some(call) = self.call(id) else { return };
         let (name, input) = (call.name.clone(), call.input.clone());
         let tool_use_id = call.tool_use_id.clone();

@@ -127,6 +127,8 @@ pub enum Input {
     TranscriptMoved(String),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
+    /// Questions about permission are answered also when no more input comes.
+    ApproverStays,
     /// Other tools are offered from the next request on.
     ToolsChanged(Arc<[ToolSpec]>),
     /// Other tools are offered from the next request on, and more can be looked up.

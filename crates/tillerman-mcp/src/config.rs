@@ -23,6 +23,10 @@ pub struct HubConfig {
     pub limits: Limits,
     /// When tools are looked up instead of being offered from the start.
     pub deferral: Deferral,
+    /// The tool that answers questions about permission.
+    pub approver: Option<String>,
+    /// The working directories, which servers may ask for.
+    pub roots: Vec<PathBuf>,
 }
 
 /// Who servers are told is calling.

@@ -189,6 +189,18 @@ impl McpServers for McpHub {
         self.fleet.board.read(|entries| entries.values().flat_map(always_offered).collect())
     }
 
+    fn approver(&self) -> Option<String> {
+        self.fleet.board.config.approver.clone()
+    }
+
+    fn instructions(&self) -> Vec<(String, String)> {
+        let said = |entry: &Entry| {
+            let said = entry.phase.offer()?.instructions.clone()?;
+            Some((entry.server.name.clone(), said))
+        };
+        self.fleet.board.read(|entries| entries.values().filter_map(said).collect())
+    }
+
     fn status(&self) -> Vec<McpServerStatus> {
         self.fleet.board.read(|entries| entries.values().map(status).collect())
     }

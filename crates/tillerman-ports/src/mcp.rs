@@ -35,6 +35,16 @@ pub trait McpServers: Send + Sync + std::fmt::Debug {
         HashSet::new()
     }
 
+    /// The tool that answers questions about permission, where the host named one.
+    fn approver(&self) -> Option<String> {
+        None
+    }
+
+    /// What servers say about the use of their tools, by name, always in the same order.
+    fn instructions(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Every server and its state, by name.
     fn status(&self) -> Vec<McpServerStatus>;
 

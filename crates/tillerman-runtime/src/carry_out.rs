@@ -89,6 +89,9 @@ impl SessionTask {
     }
 
     async fn ask_permission(&mut self, ask: AskId, request: PermissionAsk) {
+        if self.ask_approver(ask, &request) {
+            return;
+        }
         let request_id = self.ids.entry_id().as_str().into();
         self.questions.put(request_id, Question::Permission(ask));
         if let Some(request_id) = self.questions.of_ask(ask) {
@@ -99,6 +102,9 @@ impl SessionTask {
     async fn cancel_ask(&mut self, ask: AskId) {
         if let Some(request_id) = self.questions.of_ask(ask) {
             self.questions.take(&request_id);
+            if self.cancel_approver(&request_id) {
+                return;
+            }
             self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
         }
     }

@@ -10,6 +10,7 @@ mod session_task;
 
 mod agents;
 
+mod approver;
 mod bypass;
 mod carry_out;
 mod checkpoints;
@@ -34,6 +35,7 @@ mod redact;
 mod task_desk;
 
 mod context_usage;
+mod server_instructions;
 mod structured_output;
 mod tool_search;
 mod tool_shelf;

@@ -34,6 +34,8 @@ pub(crate) enum McpReport {
     /// A request of the host is done.
     Done(RequestId, Result<Value, McpRefusal>),
     Rendered(Result<Content, McpRefusal>),
+    /// A tool has answered a question about permission.
+    Approved(RequestId, Result<Value, McpRefusal>),
     Crashed(McpWork),
 }
 
@@ -44,6 +46,7 @@ pub(crate) enum McpWork {
     Changes,
     Render,
     Request(RequestId),
+    Approve(RequestId),
 }
 
 /// A question to the host.
@@ -80,6 +83,8 @@ pub(crate) struct McpDesk {
     pub(crate) gate: Gate,
     pub(crate) held: VecDeque<Held>,
     pub(crate) shelf: ToolShelf,
+    /// What servers say about their tools, as the model is told.
+    pub(crate) instructions: String,
     asks: HashMap<RequestId, (u64, Reply)>,
     host_is_gone: bool,
 }
@@ -91,6 +96,7 @@ impl McpDesk {
             gate: Gate::Open,
             held: VecDeque::new(),
             shelf: ToolShelf::default(),
+            instructions: String::new(),
             asks: HashMap::new(),
             host_is_gone: false,
         }
@@ -208,6 +214,14 @@ impl McpServers for BorrowedServers {
 
     fn always_offered(&self) -> HashSet<String> {
         self.0.always_offered()
+    }
+
+    fn approver(&self) -> Option<String> {
+        self.0.approver()
+    }
+
+    fn instructions(&self) -> Vec<(String, String)> {
+        self.0.instructions()
     }
 
     fn status(&self) -> Vec<McpServerStatus> {

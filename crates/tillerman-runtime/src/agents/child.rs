@@ -89,6 +89,8 @@ impl SessionTask {
             echo: Echo { partial_messages: false, prompts: true, ..parent.echo },
             init: Init { deferred, ..Init::default() },
             checkpoints: false,
+            // A tool that answers for the host does so for the conversation with the host only.
+            has_approver: parent.has_approver && self.approver().is_none(),
             structured_output: None,
             agent: Some(part.identity),
             books: Books::Shared,
