@@ -4,8 +4,9 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 
-import { contains, equal, say, scenario, use } from "../stage.mjs";
+import { contains, equal, lacks, say, scenario, use } from "../stage.mjs";
 
 scenario("mcp_sdk_server", async (stage) => {
   const { z } = await stage.package("zod/index.js");
@@ -39,6 +40,13 @@ async function useEverything(stage, server) {
     call("get-resource-reference", { resourceType: "Text", resourceId: 1 }),
     call("trigger-long-running-operation", { duration: 1, steps: 2 }),
     call("get-env"),
+    call("gzip-file-as-resource", { name: "note.gz", data: "data:text/plain,hello", outputType: "resourceLink" }),
+    call("toggle-simulated-logging"),
+    call("toggle-subscriber-updates"),
+    call("get-roots-list"),
+    call("trigger-elicitation-request"),
+    call("trigger-url-elicitation", { url: "https://example.com/" }),
+    call("simulate-research-query", { topic: "tides" }),
     use("ListMcpResourcesTool", { server: "every" }),
     use("ReadMcpResourceTool", { server: "every", uri: "demo://resource/dynamic/text/1" }),
     say("all used"),
@@ -48,10 +56,27 @@ async function useEverything(stage, server) {
   equal(run.init.mcp_servers.map(({ name, status }) => [name, status]), [["every", "connected"]], "servers");
   contains(run.init.slash_commands, "mcp__every__simple-prompt", "commands");
   const { results } = (await model.finish()).last;
-  const expected = ["ping", "42", "", "", "temperature", "resource", "demo://resource", "completed", "PATH", "demo://", "demo://resource/dynamic/text/1"];
+  // Nobody answers questions here, and long-running tasks are not offered by this client: both are told, neither breaks anything.
+  const expected = ["ping", "42", "", "", "temperature", "resource", "demo://resource", "completed", "PATH", "note.gz", "ogging", "pdates"];
+  expected.push(pathToFileURL(stage.cwd).href, "declined", "declin", "task", "demo://", "demo://resource/dynamic/text/1");
+  lacks(run.init.tools.join(" "), "sampling", "tools that need the model");
   expected.forEach((part, index) => contains(results[index], part, `result ${index}`));
   equal(results.length, expected.length, "results");
 }
+
+scenario("mcp_everything_prompts", async (stage) => {
+  const every = { command: process.execPath, args: [program(stage), "stdio"] };
+  for (const [typed, part] of [
+    ["simple-prompt", "simple prompt"],
+    ["args-prompt Paris", "Paris"],
+    ["completable-prompt Engineering Alice", "Alice"],
+    ["resource-prompt Text 1", "demo://resource/dynamic/text/1"],
+  ]) {
+    const model = await stage.model(say("read"));
+    (await stage.ask(`/mcp__every__${typed}`, { mcpServers: { every } })).succeeded();
+    contains(JSON.stringify((await model.finish()).last.messages), part, typed);
+  }
+});
 
 const program = (stage) => join(stage.modules, "@modelcontextprotocol/server-everything/dist/index.js");
 

@@ -28,6 +28,12 @@ pub(crate) fn has_approver(arguments: &Arguments) -> bool {
     arguments.permission.permission_prompt_tool.as_deref() == Some("stdio")
 }
 
+/// The tool of a server that answers questions about permission.
+pub(crate) fn approver_tool(arguments: &Arguments) -> Option<String> {
+    let named = arguments.permission.permission_prompt_tool.as_ref();
+    named.filter(|tool| tool.starts_with("mcp__")).cloned()
+}
+
 /// What the engine is told about the place it works in.
 pub(crate) struct Workplace<'a> {
     pub(crate) cwd: &'a Path,
@@ -74,7 +80,7 @@ pub(crate) fn engine_config(
         init: init(workplace, &specs),
         tools: specs.into(),
         mode: workplace.mode,
-        has_approver: has_approver(arguments),
+        has_approver: has_approver(arguments) || approver_tool(arguments).is_some(),
         thinking: thinking(arguments, environment),
         effort: flags.effort.clone().or_else(|| environment.get("CLAUDE_CODE_EFFORT_LEVEL")),
         betas: flags.betas.clone(),

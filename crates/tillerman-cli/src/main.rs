@@ -159,11 +159,11 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
             "--input-format stream-json needs --output-format stream-json",
         ));
     }
-    if let Some(tool) =
-        arguments.permission.permission_prompt_tool.as_deref().filter(|tool| *tool != "stdio")
-    {
+    let approver = arguments.permission.permission_prompt_tool.as_deref();
+    if let Some(tool) = approver.filter(|it| *it != "stdio" && !it.starts_with("mcp__")) {
         tracing::warn!(
-            "{tool} cannot answer permission questions in this version; they are denied"
+            "{tool} is neither stdio nor a tool of an MCP server (mcp__server__tool), so that \
+             permission questions are denied"
         );
     }
     let extension = &arguments.extension;

@@ -7,15 +7,19 @@ use serde_json::Value;
 use tillerman_config::extensions::Plugin;
 use tillerman_config::{FoundServer, Layers, McpPlaces, McpScope, Source, expand, find_servers};
 use tillerman_mcp::{ClientIdentity, HubConfig, Limits, McpHub, NamedServer, Patience};
+use tillerman_ports::Deferral;
 use tillerman_protocol::mcp::McpServerConfig;
 
 use crate::arguments::Arguments;
+use crate::assemble::working_directories;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::toolbox;
+use crate::{engine_setup, toolbox};
 
 /// Roughly how many characters a token has.
 const CHARS_PER_TOKEN: usize = 4;
+/// Percent of the window that tools of servers may take before they are looked up.
+const SHARE: u8 = 10;
 
 /// Starts to connect to every server of the session.
 pub(crate) fn start(
@@ -30,7 +34,9 @@ pub(crate) fn start(
     if !arguments.extension.strict_mcp_config {
         servers.extend(plugins.iter().flat_map(|plugin| of_plugin(plugin, environment)));
     }
-    Ok(McpHub::start(hub_config(arguments, environment, layers, cwd, scratch_directory), servers))
+    let config = hub_config(arguments, environment, layers, cwd, scratch_directory);
+    let roots = working_directories(arguments, layers, cwd)?;
+    Ok(McpHub::start(HubConfig { roots, ..config }, servers))
 }
 
 /// The user's file of servers and where the project's is looked for.
@@ -65,6 +71,42 @@ pub(crate) fn hub_config(
                 .map_or(usual.output_chars, |tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
             ..usual
         },
+        deferral: if toolbox::is_wanted(arguments, "ToolSearch") {
+            deferral(environment)
+        } else {
+            Deferral::Never
+        },
+        approver: engine_setup::approver_tool(arguments),
+        roots: vec![cwd.to_path_buf()],
+    }
+}
+
+/// When tools are looked up. A foreign address is often a test or a gateway that expects every tool
+/// in every request, so that only an explicit wish counts there.
+fn deferral(environment: &Environment) -> Deferral {
+    let wish = environment.get("ENABLE_TOOL_SEARCH").map(|wish| wish.to_lowercase());
+    let address = environment.get("ANTHROPIC_BASE_URL");
+    let is_foreign = address.is_some_and(|address| !address.contains("://api.anthropic.com"));
+    match wish.as_deref() {
+        None if is_foreign => Deferral::Never,
+        None | Some("auto") => Deferral::Beyond(SHARE),
+        Some("true" | "1" | "yes" | "on") => Deferral::Always,
+        Some("false" | "0" | "no" | "off") => Deferral::Never,
+        Some(other) => {
+            let share = other.strip_prefix("auto:").and_then(|share| share.parse::<u8>().ok());
+            match share.filter(|share| *share <= 100) {
+                Some(0) => Deferral::Always,
+                Some(100) => Deferral::Never,
+                Some(share) => Deferral::Beyond(share),
+                None => {
+                    tracing::warn!(
+                        "ENABLE_TOOL_SEARCH={other} is none of true, false, auto and auto:0 to \
+                         auto:100; auto is used"
+                    );
+                    Deferral::Beyond(SHARE)
+                }
+            }
+        }
     }
 }
 

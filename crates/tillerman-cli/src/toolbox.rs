@@ -112,11 +112,15 @@ pub(crate) fn skill_tool_of(
 
 /// Whether the command line and the rules let a tool exist.
 pub(crate) fn exists(arguments: &Arguments, policy: &Policy, name: &str) -> bool {
+    let is_denied = policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none());
+    is_wanted(arguments, name) && !is_denied
+}
+
+/// Whether the command line lets a tool exist.
+pub(crate) fn is_wanted(arguments: &Arguments, name: &str) -> bool {
     let wanted: Option<Vec<String>> = arguments.permission.tools.as_ref().and_then(|lists| {
         let names: Vec<String> = lists.iter().flat_map(|list| split_rules(list)).collect();
         (names != ["default"]).then_some(names)
     });
-    let is_wanted = wanted.as_ref().is_none_or(|names| names.iter().any(|wanted| wanted == name));
-    let is_denied = policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none());
-    is_wanted && !is_denied
+    wanted.as_ref().is_none_or(|names| names.iter().any(|wanted| wanted == name))
 }

@@ -30,7 +30,10 @@ impl Session {
     ) -> CallId {
         let id = CallId(self.next());
         let spec = self.config.tools.iter().find(|spec| spec.name == name);
-        let access = spec.map_or(Access::ReadOnly, |spec| spec.access);
+        let is_deferred = self.config.init.deferred.contains(&name);
+        // What a tool does that was not looked up is not known here, so that it runs alone.
+        let unknown = if is_deferred { Access::Mutating } else { Access::ReadOnly };
+        let access = spec.map_or(unknown, |spec| spec.access);
         let state = CallState::Waiting;
         let started_at = self.now;
         let hooks_asked = false;
@@ -194,7 +197,8 @@ impl Session {
     }
 
     fn ask_somebody(&mut self, id: CallId, question: Question) {
-        let can_ask = self.config.has_approver && self.door == Door::Open;
+        let can_ask =
+            self.config.has_approver && (self.door == Door::Open || self.choices.approver_stays);
         let Some(call) = self.call(id) else { return };
         let (name, input) = (call.name.clone(), call.input.clone());
         let tool_use_id = call.tool_use_id.clone();

@@ -113,8 +113,15 @@ impl SessionConfig {
         let delivery = self.structured_output.as_ref().map(|output| &output.tool);
         let delivery = delivery.filter(|tool| tools.iter().all(|other| other.name != tool.name));
         let tools: Vec<ToolSpec> = tools.iter().chain(delivery).cloned().collect();
-        self.init.tools = tools.iter().map(shown).collect();
+        let deferred = self.init.deferred.iter().cloned();
+        self.init.tools = tools.iter().map(shown).chain(deferred).collect();
         self.tools = tools.into();
+    }
+
+    /// Offers other tools, and keeps these for whoever looks them up.
+    pub(crate) fn defer(&mut self, tools: &[ToolSpec], deferred: Vec<String>) {
+        self.init.deferred = deferred;
+        self.offer(tools);
     }
 
     /// Shows other MCP servers, and their commands in place of those they had.

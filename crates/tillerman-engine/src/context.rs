@@ -57,7 +57,18 @@ impl ContextUsage {
     }
 }
 
+/// About how many tokens tools take in a request.
+pub fn tool_tokens<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> u64 {
+    meter::of_tools(tools)
+}
+
 impl Session {
+    /// What fits into the model's window, in tokens.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        self.config.compaction.window_of(&self.config.catalog, self.model())
+    }
+
     /// What the context window is filled with.
     #[must_use]
     pub fn context_usage(&self) -> ContextUsage {
@@ -68,7 +79,7 @@ impl Session {
         let system = self.system_tokens();
         let memory = meter::of_blocks(self.conversation.reminders());
         let total = self.reading().max(system + tools + mcp_tools + memory);
-        let window = config.compaction.window_of(&config.catalog, self.model());
+        let window = self.window();
         let automatic = config.compaction.mode == CompactionMode::Automatic;
         let threshold = config.compaction.threshold(&config.catalog, self.model());
         ContextUsage {

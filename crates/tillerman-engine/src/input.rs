@@ -129,8 +129,17 @@ pub enum Input {
     TranscriptMoved(String),
     /// Hooks were registered: these are the events somebody listens to.
     HooksRegistered(Vec<HookEvent>),
+    /// Questions about permission are answered also when no more input comes.
+    ApproverStays,
     /// Other tools are offered from the next request on.
     ToolsChanged(Arc<[ToolSpec]>),
+    /// Other tools are offered from the next request on, and more can be looked up.
+    ToolsDeferred {
+        /// The tools that are offered.
+        tools: Arc<[ToolSpec]>,
+        /// The names of the others. A call of one is run all the same.
+        deferred: Vec<String>,
+    },
     /// MCP servers came, went or changed.
     ServersChanged {
         /// All servers and their state.

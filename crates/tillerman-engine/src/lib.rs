@@ -56,7 +56,7 @@ pub use allowance::Deadline;
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
 pub use commands::COMMANDS;
 pub use config::{AgentIdentity, Books, Echo, Limits, Origin, Seat, SessionConfig};
-pub use context::ContextUsage;
+pub use context::{ContextUsage, tool_tokens};
 pub use conversation::Conversation;
 pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};

@@ -79,6 +79,8 @@ pub(crate) struct Choices {
     pub(crate) model: String,
     pub(crate) mode: PermissionMode,
     pub(crate) thinking: Thinking,
+    /// Whether questions are answered also when no more input comes.
+    pub(crate) approver_stays: bool,
 }
 
 /// Whether anything can still come in.
@@ -106,8 +108,12 @@ impl Session {
     /// A session that goes on from what was restored; from nothing, if that is empty.
     #[must_use]
     pub fn new(config: SessionConfig, restored: Restored) -> Self {
-        let choices =
-            Choices { model: config.model.clone(), mode: config.mode, thinking: config.thinking };
+        let choices = Choices {
+            model: config.model.clone(),
+            mode: config.mode,
+            thinking: config.thinking,
+            approver_stays: false,
+        };
         Self {
             ids: IdSource::new(config.seed),
             now: Moment::default(),
@@ -187,9 +193,11 @@ impl Session {
             Input::TranscriptMoved(path) => self.config.origin.transcript_path = path,
             Input::HooksRegistered(events) => self.config.hooked = events,
             Input::ToolsChanged(tools) => self.config.offer(&tools),
+            Input::ToolsDeferred { tools, deferred } => self.config.defer(&tools, deferred),
             Input::ServersChanged { servers, commands } => {
                 self.config.show_servers(servers, commands);
             }
+            Input::ApproverStays => self.choices.approver_stays = true,
             Input::OutputChosen(output) => self.choose_output(*output),
             Input::InputClosed => self.close_input(),
             Input::ShutDown => self.shut_down(),
@@ -310,7 +318,8 @@ impl Session {
             self.door = Door::Closed;
         }
         let message = "Tool permission request failed: the input was closed before an answer came";
-        for ask in self.open_asks() {
+        let abandoned = if self.choices.approver_stays { Vec::new() } else { self.open_asks() };
+        for ask in abandoned {
             self.effects.push(Effect::CancelAsk { ask });
             self.permission_answered(ask, PermissionAnswer::Failed { message: message.to_owned() });
         }

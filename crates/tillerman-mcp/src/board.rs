@@ -86,6 +86,8 @@ pub(crate) struct Connected {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) implementation: Option<Implementation>,
     pub(crate) capabilities: ServerCapabilities,
+    /// What the server says about the use of its tools.
+    pub(crate) instructions: Option<String>,
     pub(crate) tools: Vec<ListedTool>,
     pub(crate) prompts: Vec<Prompt>,
     /// Why a connection ended, once it has.

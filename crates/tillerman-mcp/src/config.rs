@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value;
+use tillerman_ports::Deferral;
 use tillerman_protocol::mcp::{McpServerConfig, TaggedMcpServer};
 
 /// Everything a hub is started with.
@@ -19,6 +21,12 @@ pub struct HubConfig {
     pub identity: ClientIdentity,
     /// How long things may take and how large they may be.
     pub limits: Limits,
+    /// When tools are looked up instead of being offered from the start.
+    pub deferral: Deferral,
+    /// The tool that answers questions about permission.
+    pub approver: Option<String>,
+    /// The working directories, which servers may ask for.
+    pub roots: Vec<PathBuf>,
 }
 
 /// Who servers are told is calling.
@@ -136,4 +144,22 @@ pub(crate) fn call_timeout(config: &McpServerConfig) -> Option<Duration> {
         McpServerConfig::Other(_) => None,
     };
     millis.filter(|millis| *millis > 0).map(Duration::from_millis)
+}
+
+/// Whether this server's tools are offered from the start, however many there are.
+pub(crate) fn is_always_offered(config: &McpServerConfig) -> bool {
+    let extra = match config {
+        McpServerConfig::Bare(server) | McpServerConfig::Tagged(TaggedMcpServer::Stdio(server)) => {
+            &server.extra
+        }
+        McpServerConfig::Tagged(
+            TaggedMcpServer::Http(server)
+            | TaggedMcpServer::Sse(server)
+            | TaggedMcpServer::Ws(server),
+        ) => &server.extra,
+        McpServerConfig::Tagged(TaggedMcpServer::Sdk { .. }) | McpServerConfig::Other(_) => {
+            return false;
+        }
+    };
+    extra.get("alwaysLoad") == Some(&Value::Bool(true))
 }

@@ -14,7 +14,9 @@ use crate::board::{Board, Connected, LastWords, Order};
 use crate::config::NamedServer;
 use crate::handler::Handler;
 use crate::listing;
-use crate::transport::{EventStream, InProcess, StartChildError, Stdio, http};
+use crate::transport::{
+    EventStream, HelperError, InProcess, StartChildError, Stdio, http, with_helped_headers,
+};
 
 /// A connection that works.
 pub(crate) struct Connection {
@@ -27,6 +29,8 @@ pub(crate) struct Connection {
 pub(crate) enum ConnectError {
     #[error("{0}")]
     Start(#[from] StartChildError),
+    #[error("{0}")]
+    Headers(#[from] HelperError),
     #[error("{0}")]
     Client(#[from] http::ClientError),
     #[error("{0}")]
@@ -61,10 +65,12 @@ pub(crate) async fn connect(
             reach_child(child, board, handler, &words).await?
         }
         McpServerConfig::Tagged(TaggedMcpServer::Http(remote)) => {
-            reach_http(remote, handler, &words).await?
+            let remote = with_helped_headers(&server.name, remote, &board.config).await?;
+            reach_http(&remote, handler, &words).await?
         }
         McpServerConfig::Tagged(TaggedMcpServer::Sse(remote)) => {
-            let transport = EventStream::open(remote, words.clone()).await?;
+            let remote = with_helped_headers(&server.name, remote, &board.config).await?;
+            let transport = EventStream::open(&remote, words.clone()).await?;
             shaken(handler.serve(transport).await, &words)?
         }
         McpServerConfig::Tagged(TaggedMcpServer::Sdk { .. }) => {
@@ -86,6 +92,7 @@ pub(crate) async fn connect(
     let capabilities = info.as_ref().map(|info| info.capabilities.clone()).unwrap_or_default();
     let listing = listing::list(&peer, &capabilities).await?;
     let connected = Connected {
+        instructions: info.as_ref().and_then(|info| info.instructions.clone()),
         implementation: info.and_then(|info| info.server_info.clone()),
         capabilities,
         tools: listing.tools,

@@ -1,12 +1,15 @@
 //! What a server may ask of us and tell us.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
-    ProgressNotificationParam, ProtocolVersion, UrlElicitationCapability,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
+    ProgressNotificationParam, ProtocolVersion, RootsCapabilities, UrlElicitationCapability,
 };
+#[expect(deprecated, reason = "servers of all current protocol versions may ask for these")]
+use rmcp::model::{CreateMessageRequestParams, CreateMessageResult, ListRootsResult, Root};
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
@@ -16,6 +19,10 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::board::{Board, Order};
+
+/// What a server hears that wants to use our model: it would spend the user's money unseen.
+const NO_SAMPLING: &str =
+    "This client does not let servers use its model (sampling/createMessage). Answer without it.";
 
 /// Our side of one connection.
 #[derive(Clone, Debug)]
@@ -102,6 +109,27 @@ impl ClientHandler for Handler {
         Ok(self.elicit(request, &context.ct).await)
     }
 
+    #[expect(deprecated, reason = "servers of all current protocol versions ask for roots")]
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        let root = |path: &PathBuf| {
+            let url = reqwest::Url::from_directory_path(path).ok()?;
+            Some(Root::new(url.as_str().trim_end_matches('/')))
+        };
+        Ok(ListRootsResult::new(self.board.config.roots.iter().filter_map(root).collect()))
+    }
+
+    #[expect(deprecated, reason = "servers of all current protocol versions may ask for it")]
+    async fn create_message(
+        &self,
+        _params: CreateMessageRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, NO_SAMPLING, None))
+    }
+
     async fn on_progress(
         &self,
         params: ProgressNotificationParam,
@@ -126,6 +154,7 @@ impl ClientHandler for Handler {
             .with_url(UrlElicitationCapability::default());
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(elicitation);
+        capabilities.roots = Some(RootsCapabilities::default());
         ClientConfig::new(capabilities, implementation)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
-use tillerman_ports::{BoxFuture, McpHost, McpPrompt, McpRefusal, McpServers, Tool};
+use tillerman_ports::{BoxFuture, Deferral, McpHost, McpPrompt, McpRefusal, McpServers, Tool};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::control::McpRequest;
 use tillerman_protocol::mcp::{
@@ -17,7 +17,8 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::board::{Board, Connected, Entry, Phase, locked};
-use crate::config::{HubConfig, Kind, NamedServer, Patience, call_timeout};
+use crate::config::{HubConfig, Kind, NamedServer, Patience, call_timeout, is_always_offered};
+use crate::names::full_name;
 use crate::prompts;
 use crate::requests;
 use crate::resources::{ListResources, ReadResource, servers_with_resources};
@@ -25,6 +26,8 @@ use crate::supervise::Supervisor;
 use crate::tool::McpTool;
 
 const ORDERS: usize = 16;
+/// How a single tool says that it is to be offered from the start.
+const ALWAYS_OFFERED: &str = "anthropic/alwaysLoad";
 /// What stands in a secret's place where a configuration is shown.
 const HIDDEN: &str = "[hidden]";
 
@@ -178,6 +181,26 @@ impl McpServers for McpHub {
         self.fleet.tools()
     }
 
+    fn deferral(&self) -> Deferral {
+        self.fleet.board.config.deferral
+    }
+
+    fn always_offered(&self) -> HashSet<String> {
+        self.fleet.board.read(|entries| entries.values().flat_map(always_offered).collect())
+    }
+
+    fn approver(&self) -> Option<String> {
+        self.fleet.board.config.approver.clone()
+    }
+
+    fn instructions(&self) -> Vec<(String, String)> {
+        let said = |entry: &Entry| {
+            let said = entry.phase.offer()?.instructions.clone()?;
+            Some((entry.server.name.clone(), said))
+        };
+        self.fleet.board.read(|entries| entries.values().filter_map(said).collect())
+    }
+
     fn status(&self) -> Vec<McpServerStatus> {
         self.fleet.board.read(|entries| entries.values().map(status).collect())
     }
@@ -223,6 +246,17 @@ impl McpServers for McpHub {
         let fleet = Arc::clone(&self.fleet);
         Box::pin(async move { fleet.shut_down().await })
     }
+}
+
+/// The tools of a server that are offered in any case: all of them, or those that say so.
+fn always_offered(entry: &Entry) -> Vec<String> {
+    let all = is_always_offered(&entry.server.config);
+    let says_so = |tool: &&rmcp::model::Tool| {
+        let wanted = tool.meta.as_ref().and_then(|meta| meta.get(ALWAYS_OFFERED));
+        all || wanted == Some(&Value::Bool(true))
+    };
+    let tools = entry.phase.offer().map(|offer| offer.tools.iter()).into_iter().flatten();
+    tools.filter(says_so).map(|tool| full_name(&entry.server.name, &tool.name)).collect()
 }
 
 fn status(entry: &Entry) -> McpServerStatus {

@@ -259,6 +259,7 @@ impl Supervisor {
                     peer: connected.peer.clone(),
                     implementation: connected.implementation.clone(),
                     capabilities: connected.capabilities.clone(),
+                    instructions: connected.instructions.clone(),
                     tools: listing.tools,
                     prompts: listing.prompts,
                     last_words: connected.last_words.clone(),

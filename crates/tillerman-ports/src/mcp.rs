@@ -1,5 +1,6 @@
 //! The ports between a session and the MCP servers it uses.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -23,6 +24,26 @@ pub trait McpServers: Send + Sync + std::fmt::Debug {
 
     /// The tools of all connected servers, always in the same order.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
+
+    /// When tools are looked up instead of being offered from the start.
+    fn deferral(&self) -> Deferral {
+        Deferral::Never
+    }
+
+    /// The names of tools that are offered from the start in any case.
+    fn always_offered(&self) -> HashSet<String> {
+        HashSet::new()
+    }
+
+    /// The tool that answers questions about permission, where the host named one.
+    fn approver(&self) -> Option<String> {
+        None
+    }
+
+    /// What servers say about the use of their tools, by name, always in the same order.
+    fn instructions(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 
     /// Every server and its state, by name.
     fn status(&self) -> Vec<McpServerStatus>;
@@ -61,6 +82,18 @@ pub trait McpServers: Send + Sync + std::fmt::Debug {
     /// # Cancel safety
     /// Dropping the future kills what is left.
     fn shut_down(&self) -> BoxFuture<()>;
+}
+
+/// When tools of servers are looked up instead of being offered from the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deferral {
+    /// They are offered from the start.
+    #[default]
+    Never,
+    /// They are looked up when together they take more than so many percent of the window.
+    Beyond(u8),
+    /// They are looked up however few they are.
+    Always,
 }
 
 /// Whoever hosts the session, as servers see it.

@@ -100,6 +100,9 @@ impl SessionTask {
     }
 
     async fn ask_permission(&mut self, ask: AskId, request: PermissionAsk) {
+        if self.ask_approver(ask, &request) {
+            return;
+        }
         let request_id = self.ids.entry_id().as_str().into();
         self.questions.put(request_id, Question::Permission(ask));
         if let Some(request_id) = self.questions.of_ask(ask) {
@@ -110,6 +113,9 @@ impl SessionTask {
     async fn cancel_ask(&mut self, ask: AskId) {
         if let Some(request_id) = self.questions.of_ask(ask) {
             self.questions.take(&request_id);
+            if self.cancel_approver(&request_id) {
+                return;
+            }
             self.show(Frame::ControlCancelRequest(ControlCancel { request_id })).await;
         }
     }
@@ -289,6 +295,7 @@ impl SessionTask {
             self.pending.push_back(Input::CallJudged { call, judgement: Judgement::UnknownTool });
             return;
         };
+        self.mcp.shelf.note_call(call, name);
         let cancel = CancellationToken::new();
         let tasks = self.work.desk();
         let grant = self.grants.remove(&call).unwrap_or_default();

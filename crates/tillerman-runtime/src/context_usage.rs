@@ -9,12 +9,13 @@ pub(crate) fn describe(session: &Session) -> Value {
     let usage = session.context_usage();
     let config = session.config();
     let foreign = config.tools.iter().filter(|tool| tool.name.starts_with("mcp__"));
-    let mcp_tools: Vec<Value> = foreign
-        .map(|tool| {
-            let server = tool.name.split("__").nth(1).unwrap_or_default();
-            json!({"name": tool.name, "serverName": server, "isLoaded": true})
-        })
-        .collect();
+    let loaded = foreign.map(|tool| (&tool.name, true));
+    let deferred = config.init.deferred.iter().map(|name| (name, false));
+    let described = |(name, is_loaded): (&String, bool)| {
+        let server = name.split("__").nth(1).unwrap_or_default();
+        json!({"name": name, "serverName": server, "isLoaded": is_loaded})
+    };
+    let mcp_tools: Vec<Value> = loaded.chain(deferred).map(described).collect();
     json!({
         "categories": categories(&usage),
         "totalTokens": usage.total,

@@ -126,7 +126,7 @@ impl SessionTask {
             _ => {}
         }
         prompt.append = hello.append_system_prompt.clone().or_else(|| prompt.append.take());
-        let blocks = prompt.blocks();
+        let blocks = self.system_blocks();
         self.feed(Input::SystemChosen(blocks)).await;
     }
 

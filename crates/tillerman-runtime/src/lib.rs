@@ -11,6 +11,7 @@ mod session_task;
 mod agents;
 mod teams;
 
+mod approver;
 mod bypass;
 mod carry_out;
 mod checkpoints;
@@ -36,7 +37,10 @@ mod redact;
 mod task_desk;
 
 mod context_usage;
+mod server_instructions;
 mod structured_output;
+mod tool_search;
+mod tool_shelf;
 
 pub use agents::{AgentLimits, AgentSetup, MainAgent};
 pub use facts::{RealDisk, bounds};

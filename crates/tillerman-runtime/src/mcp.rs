@@ -30,6 +30,9 @@ impl SessionTask {
     pub(crate) fn start_mcp(&mut self) {
         let Some(servers) = self.mcp.servers.clone() else { return };
         servers.attach(Arc::new(Host::new(self.work.reporter())));
+        if servers.approver().is_some() {
+            self.pending.push_back(Input::ApproverStays);
+        }
         self.await_changes(0);
         self.await_ready();
     }
@@ -105,6 +108,7 @@ impl SessionTask {
                 self.respond(id, answer.map_err(|refusal| (refusal.0, None))).await;
             }
             McpReport::Rendered(rendered) => self.take_rendered(rendered).await,
+            McpReport::Approved(id, answer) => self.approver_answered(id, answer).await,
             McpReport::Crashed(work) => self.mcp_crashed(work).await,
         }
     }
@@ -194,9 +198,8 @@ impl SessionTask {
             Some(agents) => agents.with_specs(&specs),
             None => specs,
         };
-        if *specs != *self.engine.config().tools {
-            self.feed(Input::ToolsChanged(specs.into())).await;
-        }
+        self.offer_tools(&*servers, specs).await;
+        self.refresh_instructions(&*servers).await;
         let state = |server: tillerman_protocol::mcp::McpServerStatus| McpServerState {
             name: server.name,
             status: server.status,
@@ -314,6 +317,7 @@ impl SessionTask {
             }
             McpWork::Render => self.take_rendered(Err(refusal())).await,
             McpWork::Request(id) => self.respond(id, Err((refusal().0, None))).await,
+            McpWork::Approve(id) => self.approver_answered(id, Err(refusal())).await,
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What a session keeps about its MCP servers: open questions to the host, and prompts that wait.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tillerman_engine::Prompt;
 use tillerman_ports::{
-    BoxFuture, CallProgress, HostFailure, McpHost, McpPrompt, McpRefusal, McpServers, Tool,
+    BoxFuture, CallProgress, Deferral, HostFailure, McpHost, McpPrompt, McpRefusal, McpServers,
+    Tool,
 };
 use tillerman_protocol::RequestId;
 use tillerman_protocol::content::Content;
@@ -15,6 +16,7 @@ use tillerman_protocol::control::{ControlBody, McpRequest};
 use tillerman_protocol::mcp::McpServerStatus;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::tool_shelf::ToolShelf;
 use crate::work::Report;
 
 /// Something that servers or whoever waits for them has to say.
@@ -32,6 +34,8 @@ pub(crate) enum McpReport {
     /// A request of the host is done.
     Done(RequestId, Result<Value, McpRefusal>),
     Rendered(Result<Content, McpRefusal>),
+    /// A tool has answered a question about permission.
+    Approved(RequestId, Result<Value, McpRefusal>),
     Crashed(McpWork),
 }
 
@@ -42,6 +46,7 @@ pub(crate) enum McpWork {
     Changes,
     Render,
     Request(RequestId),
+    Approve(RequestId),
 }
 
 /// A question to the host.
@@ -77,6 +82,9 @@ pub(crate) struct McpDesk {
     pub(crate) servers: Option<Arc<dyn McpServers>>,
     pub(crate) gate: Gate,
     pub(crate) held: VecDeque<Held>,
+    pub(crate) shelf: ToolShelf,
+    /// What servers say about their tools, as the model is told.
+    pub(crate) instructions: String,
     asks: HashMap<RequestId, (u64, Reply)>,
     host_is_gone: bool,
 }
@@ -87,6 +95,8 @@ impl McpDesk {
             servers,
             gate: Gate::Open,
             held: VecDeque::new(),
+            shelf: ToolShelf::default(),
+            instructions: String::new(),
             asks: HashMap::new(),
             host_is_gone: false,
         }
@@ -196,6 +206,22 @@ impl McpServers for BorrowedServers {
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.0.tools()
+    }
+
+    fn deferral(&self) -> Deferral {
+        self.0.deferral()
+    }
+
+    fn always_offered(&self) -> HashSet<String> {
+        self.0.always_offered()
+    }
+
+    fn approver(&self) -> Option<String> {
+        self.0.approver()
+    }
+
+    fn instructions(&self) -> Vec<(String, String)> {
+        self.0.instructions()
     }
 
     fn status(&self) -> Vec<McpServerStatus> {

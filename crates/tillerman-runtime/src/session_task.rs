@@ -256,6 +256,7 @@ impl SessionTask {
     /// Has the engine hear a prompt, under the settings as they are now.
     pub(crate) async fn hear_prompt(&mut self, prompt: Prompt) {
         self.refresh_settings().await;
+        self.mcp.shelf.begin();
         self.feed(Input::Prompted(prompt)).await;
     }
 
@@ -271,6 +272,7 @@ impl SessionTask {
                     }
                     _ => None,
                 };
+                self.take_found(&input).await;
                 self.feed(*input).await;
                 if has_run {
                     self.notice_directory().await;

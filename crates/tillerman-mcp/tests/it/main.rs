@@ -4,6 +4,8 @@
 mod stage;
 
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod changes;

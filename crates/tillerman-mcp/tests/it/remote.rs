@@ -178,3 +178,31 @@ async fn a_server_of_the_older_transport_is_called_with_its_headers() {
     assert!(!shown.contains("secret"), "{shown}");
     stage.end().await;
 }
+
+#[tokio::test]
+async fn a_command_makes_headers_and_its_failure_is_named_without_them() {
+    let (router, seen) = older();
+    let (url, _tasks) = served(router).await;
+    let with = |helper: &str| {
+        json!({"type": "sse", "url": format!("{url}/sse"), "headers": {"X-Own": "own"},
+            "headersHelper": helper})
+    };
+    let made = r#"printf '{"Authorization": "Bearer %s"}' "$CLAUDE_CODE_MCP_SERVER_NAME""#;
+    let servers = vec![
+        named("s", with(made)),
+        named("fails", with("echo secret; exit 3")),
+        named("odd", with("echo secret")),
+    ];
+    let stage = hub(servers, limits());
+    stage.ready().await;
+    assert_eq!(stage.text("echo", json!({})).await, "over events");
+    let headers = seen.lock().unwrap()[0].clone();
+    assert_eq!(
+        (&headers["authorization"], &headers["x-own"]),
+        (&"Bearer s".parse().unwrap(), &"own".parse().unwrap())
+    );
+    assert_eq!(stage.status("fails").error.unwrap(), "its headersHelper failed (exit status: 3)");
+    let why = stage.status("odd").error.unwrap();
+    assert_eq!(why, "its headersHelper did not print a JSON object of texts");
+    stage.end().await;
+}

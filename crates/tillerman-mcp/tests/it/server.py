@@ -90,6 +90,21 @@ def call(ident, params):
         send({"id": "q1", "method": "elicitation/create", "params": {"mode": "form", "message": "Your name?", "requestedSchema": {
             "type": "object", "properties": {"name": {"type": "string"}}}}})
         return None
+    if name in ("roots", "sample"):
+        asked[name] = ident
+        wanted = {"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}], "maxTokens": 9}
+        send({"id": name, "method": "roots/list"} if name == "roots" else
+             {"id": name, "method": "sampling/createMessage", "params": wanted})
+        return None
+    if name == "approve":
+        log("approve %s %s" % (arguments["tool_name"], arguments["tool_use_id"]))
+        if arguments["tool_name"] == "Write":
+            return text(json.dumps({"behavior": "deny", "message": "nothing is written today"}))
+        if "odd" in json.dumps(arguments["input"]):
+            return text("perhaps")
+        return text(json.dumps({"behavior": "allow", "updatedInput": arguments["input"]}))
+    if name == "hang":
+        return None
     if name == "grow":
         extra_tools.append(tool("grown"))
         send({"method": "notifications/tools/list_changed"})
@@ -108,7 +123,8 @@ def answer(message):
             return None
         if conduct == "old":
             return {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}}, "serverInfo": {"name": "old", "version": "0.1"}}
-        return {"protocolVersion": params["protocolVersion"], "serverInfo": {"name": "scripted", "version": "1.2.3"},
+        told = {"instructions": "Ask for roots first. " + "x" * 5000} if conduct == "asking" else {}
+        return {**told, "protocolVersion": params["protocolVersion"], "serverInfo": {"name": "scripted", "version": "1.2.3"},
                 "capabilities": {"tools": {"listChanged": True}, "resources": {}, "prompts": {}}}
     if method == "tools/list":
         log("list")
@@ -147,6 +163,8 @@ if conduct == "noise":
 if conduct == "flood":
     while True:
         sys.stdout.write("z" * (1 << 20))
+if conduct == "asking":
+    extra_tools.extend(tool(name) for name in ("roots", "sample", "approve", "hang"))
 if conduct == "family":
     child = subprocess.Popen(["sleep", "600"])
     log("child %d" % child.pid)

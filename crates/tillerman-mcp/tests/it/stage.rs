@@ -87,6 +87,9 @@ fn config(directory: &TempDir, limits: Limits) -> HubConfig {
         scratch_directory: directory.path().join("scratch"),
         identity: ClientIdentity { name: "test".to_owned(), version: "1".to_owned() },
         limits,
+        deferral: tillerman_ports::Deferral::Never,
+        approver: None,
+        roots: vec![directory.path().to_path_buf()],
     }
 }
 

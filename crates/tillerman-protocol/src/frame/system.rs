@@ -207,8 +207,11 @@ impl SystemDetail {
 pub struct Init {
     /// The working directory.
     pub cwd: String,
-    /// The tools the model is offered.
+    /// The tools the model is offered, and those it has to look up first.
     pub tools: Vec<String>,
+    /// Those of the tools that the model has to look up first.
+    #[serde(skip)]
+    pub deferred: Vec<String>,
     /// MCP servers and their state.
     #[serde(default)]
     pub mcp_servers: Vec<McpServerState>,

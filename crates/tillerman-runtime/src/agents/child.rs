@@ -60,18 +60,12 @@ impl SessionTask {
         let definition = part.definition;
         let mode = mode_below(self.engine.mode(), definition.permission_mode);
         let policy = policy_below(&self.policy, definition);
-        let tools = self.tools_below(definition, agents, part.identity.seat.as_ref());
+        let mut tools = self.tools_below(definition, agents, part.identity.seat.as_ref());
+        let deferred = self.defer_below(definition, &mut tools);
         let mut specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
-        let team = agents.tree().team.as_ref();
+        specs.retain(|spec| !deferred.contains(&spec.name));
         let seat = part.identity.seat.as_ref();
-        let team = team.filter(|_| seat.is_some());
-        let starts_agents = agents.offers() && offers(definition, AGENT);
-        if starts_agents {
-            specs.push(order::spec(agents.roster(), None));
-        }
-        if starts_agents || team.is_some() {
-            specs.push(message::spec(team));
-        }
+        specs.extend(specs_about_agents(definition, agents, seat));
         let prompt = SystemPrompt {
             base: self.with_skills(definition),
             append: seat.map(introduction),
@@ -94,8 +88,10 @@ impl SessionTask {
                 ..parent.limits.clone()
             },
             echo: Echo { partial_messages: false, prompts: true, ..parent.echo },
-            init: Init::default(),
+            init: Init { deferred, ..Init::default() },
             checkpoints: false,
+            // A tool that answers for the host does so for the conversation with the host only.
+            has_approver: parent.has_approver && self.approver().is_none(),
             structured_output: None,
             agent: Some(part.identity),
             books: Books::Shared,
@@ -158,6 +154,19 @@ impl SessionTask {
     pub(crate) fn seed(&mut self) -> [u64; 2] {
         [self.ids.below(u64::MAX), self.ids.below(u64::MAX)]
     }
+}
+
+/// The tools of an agent that are about other agents.
+fn specs_about_agents(
+    definition: &AgentDefinition,
+    agents: &Agents,
+    seat: Option<&Seat>,
+) -> Vec<ToolSpec> {
+    let team = agents.tree().team.as_ref().filter(|_| seat.is_some());
+    let starts_agents = agents.offers() && offers(definition, AGENT);
+    let start = starts_agents.then(|| order::spec(agents.roster(), None));
+    let message = (starts_agents || team.is_some()).then(|| message::spec(team));
+    start.into_iter().chain(message).collect()
 }
 
 /// Whether a definition lets an agent have a tool.

@@ -55,7 +55,7 @@ impl SessionTask {
         let Some(definition) = agents.roster().find(&main.name).cloned() else { return };
         self.policy = policy_below(&self.policy, &definition);
         self.facing.prompt.base.clone_from(&definition.prompt);
-        let blocks = self.facing.prompt.blocks();
+        let blocks = self.system_blocks();
         self.bring_hooks_of(&definition);
         let tools = remaining(&definition, &self.engine.config().tools);
         self.tools.retain(|name, _| offers(&definition, name));

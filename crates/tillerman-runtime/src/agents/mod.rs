@@ -24,6 +24,7 @@ mod message;
 
 mod built_in;
 
+pub(crate) use child::offers;
 pub(crate) use desk::Agents;
 pub(crate) use launch::{Caller, Former, Opening};
 pub(crate) use purse::Granting;

@@ -69,3 +69,5 @@ mod retries;
 mod rounds;
 #[cfg(test)]
 mod storage;
+#[cfg(test)]
+mod tool_search;

@@ -1,9 +1,10 @@
 //! MCP servers that do what a test wants of them.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tillerman_ports::{BoxFuture, McpHost, McpPrompt, McpRefusal, McpServers, Tool};
+use tillerman_ports::{BoxFuture, Deferral, McpHost, McpPrompt, McpRefusal, McpServers, Tool};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::control::McpRequest;
 use tillerman_protocol::mcp::McpServerStatus;
@@ -24,6 +25,7 @@ struct Shared {
     number: watch::Sender<u64>,
     ready: watch::Sender<bool>,
     log: Mutex<Vec<String>>,
+    deferral: Mutex<Deferral>,
 }
 
 impl TestServers {
@@ -42,6 +44,7 @@ impl TestServers {
             number: watch::Sender::new(1),
             ready: watch::Sender::new(false),
             log: Mutex::default(),
+            deferral: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -50,6 +53,11 @@ impl TestServers {
     pub(crate) fn offer<const N: usize>(&self, tools: [&TestTool; N]) {
         *self.shared.tools.lock().unwrap() = tools.into_iter().cloned().collect();
         self.shared.number.send_modify(|number| *number += 1);
+    }
+
+    /// Has tools looked up, except those whose names end with `always`.
+    pub(crate) fn defer(&self, deferral: Deferral) {
+        *self.shared.deferral.lock().unwrap() = deferral;
     }
 
     pub(crate) fn connected(&self) {
@@ -81,6 +89,15 @@ impl McpServers for TestServers {
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.shared.tools.lock().unwrap().clone();
         tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
+    }
+
+    fn deferral(&self) -> Deferral {
+        *self.shared.deferral.lock().unwrap()
+    }
+
+    fn always_offered(&self) -> HashSet<String> {
+        let names = self.tools().into_iter().map(|tool| tool.spec().name);
+        names.filter(|name| name.ends_with("always")).collect()
     }
 
     fn status(&self) -> Vec<McpServerStatus> {

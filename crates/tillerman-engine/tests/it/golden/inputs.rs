@@ -78,6 +78,14 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
         "set-tools" => {
             Input::ToolsChanged(words.rest().iter().map(|name| super::setup::tool(name)).collect())
         }
+        "approver-stays" => Input::ApproverStays,
+        "set-deferred" => {
+            let deferred = words.option("deferred").unwrap_or_default();
+            Input::ToolsDeferred {
+                deferred: deferred.split_terminator(',').map(str::to_owned).collect(),
+                tools: words.rest().iter().map(|name| super::setup::tool(name)).collect(),
+            }
+        }
         "set-servers" => Input::ServersChanged {
             commands: words.option("command").into_iter().collect(),
             servers: words.rest().iter().map(|server| server_state(server)).collect(),
