@@ -34,6 +34,11 @@ pub(crate) fn start(
     if !arguments.extension.strict_mcp_config {
         servers.extend(plugins.iter().flat_map(|plugin| of_plugin(plugin, environment)));
     }
+    if environment.get("MCP_CONNECTION_NONBLOCKING").is_some_and(|it| it == "0" || it == "false") {
+        for server in &mut servers {
+            server.patience = server.patience.max(Patience::Preferred);
+        }
+    }
     let config = hub_config(arguments, environment, layers, cwd, scratch_directory);
     let roots = working_directories(arguments, layers, cwd)?;
     Ok(McpHub::start(HubConfig { roots, ..config }, servers))
@@ -159,13 +164,7 @@ fn servers(
             servers.insert(name, server);
         }
     }
-    let mut servers: Vec<NamedServer> = servers.into_values().collect();
-    if environment.get("MCP_CONNECTION_NONBLOCKING").is_some_and(|it| it == "0" || it == "false") {
-        for server in &mut servers {
-            server.patience = server.patience.max(Patience::Preferred);
-        }
-    }
-    Ok(servers)
+    Ok(servers.into_values().collect())
 }
 
 /// Whose servers are used; a repository's only when it is trusted or the host named it.

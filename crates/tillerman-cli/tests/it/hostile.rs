@@ -126,6 +126,8 @@ impl Trap {
         let server = ScriptedServer::start(Script::from_fn(next)).await;
         let launch = |prompt: &'static str| -> Launch {
             let launch = self.world.tillerman().asks(&server).args(FRAMES_OUT);
+            // Servers that may run are to have run before the session ends.
+            let launch = launch.env("MCP_CONNECTION_NONBLOCKING", "0").env("MCP_TIMEOUT", "2000");
             launch.args(arguments.iter().copied()).args(["--", prompt])
         };
         let work = launch("work").run().await;
