@@ -7,7 +7,7 @@ from stage import contains, equal, say, scenario, use
 @scenario
 async def structured_output(stage):
     schema = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
-    stage.model(use("StructuredOutput", colour="teal"), say("done"))
+    stage.model(use("StructuredOutput", colour="teal"))
     run = (await stage.ask("pick a colour", output_format={"type": "json_schema", "schema": schema})).succeeded()
     equal(run.result.structured_output, {"colour": "teal"}, "structured output")
 

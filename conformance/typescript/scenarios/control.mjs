@@ -76,7 +76,7 @@ scenario("supported_commands_models_account", async (stage) => {
   const models = await talk.query.supportedModels();
   assert(models.length > 0 && models.every(({ value, displayName, description }) => value && displayName && description), "models");
   assert((await talk.query.accountInfo()).apiKeySource, "account");
-  equal(await talk.query.supportedAgents(), [], "agents");
+  contains((await talk.query.supportedAgents()).map((agent) => agent.name), "general-purpose", "agents");
   const greeting = await talk.query.initializationResult();
   assert(greeting.claude_code_version && greeting.tillerman_version, "versions");
   await talk.end();
@@ -105,8 +105,8 @@ scenario("unsupported_request", async (stage) => {
   // What this version cannot do is refused in words, and the session goes on.
   await stage.model(say("still here"));
   const talk = stage.converse();
-  const refusal = await talk.query.applyFlagSettings({}).then(() => undefined, (error) => error);
-  contains(String(refusal), "apply_flag_settings", "the refusal");
+  const refusal = await talk.query.seedReadState("a.txt", 1).then(() => undefined, (error) => error);
+  contains(String(refusal), "seed_read_state", "the refusal");
   (await talk.turn("hello")).succeeded();
   await talk.end();
 });

@@ -4,7 +4,7 @@ import { contains, equal, say, scenario, use } from "../stage.mjs";
 
 scenario("structured_output", async (stage) => {
   const schema = { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] };
-  await stage.model(use("StructuredOutput", { colour: "teal" }), say("done"));
+  await stage.model(use("StructuredOutput", { colour: "teal" }));
   const run = (await stage.ask("pick a colour", { outputFormat: { type: "json_schema", schema } })).succeeded();
   equal(run.result.structured_output, { colour: "teal" }, "structured output");
 });
