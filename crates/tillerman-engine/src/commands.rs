@@ -68,7 +68,7 @@ impl Session {
             Command::Known { name: "model", argument } => {
                 let model = self.config.catalog.resolve(argument).to_owned();
                 if !argument.is_empty() && self.ask_about_model(&model) {
-                    return self.emit_init();
+                    return;
                 }
                 self.describe_model(argument)
             }

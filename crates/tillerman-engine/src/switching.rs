@@ -52,6 +52,8 @@ impl Session {
         if from_model == to_model || !self.is_hooked(HookEvent::PreModelSwitch) {
             return false;
         }
+        // Hosts see the round begin before anything in it waits.
+        self.emit_init();
         let run = self.run_hooks(HookDetail::PreModelSwitch(ModelSwitch {
             from_model,
             to_model: to_model.to_owned(),
