@@ -1,18 +1,18 @@
 //! Commands, skills and memory of files, as a session asks for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tillerman_config::extensions::{
-    AgentFile, Arguments, Audience, DEFAULT_STYLE, ExtensionPlaces, Extensions, Origin, Part,
-    Plugin, Problem, Skill, SkillKind, Surroundings, Trust, expand, listing,
+    AgentFile, Arguments, Audience, DEFAULT_STYLE, ExtensionPlaces, Extensions, LoadedFile, Origin,
+    Part, Plugin, Problem, Skill, SkillKind, Surroundings, Trust, expand, listing,
 };
 use tillerman_engine::COMMANDS;
 use tillerman_ports::{Contents, Invocation, InvocationPart, Library, Programs, Reading};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::frame::Init;
-use tillerman_protocol::hook::{HookScope, HookSection, HookSource};
+use tillerman_protocol::hook::{HookDetail, HookScope, HookSection, HookSource};
 use tillerman_tools::skill_spec;
 
 use crate::extensions::{PluginFinder, report};
@@ -139,6 +139,11 @@ impl Library for FileLibrary {
         let texts = surroundings.memory_for(path);
         report(&surroundings.take_problems());
         texts
+    }
+
+    fn take_loaded(&self) -> Vec<HookDetail> {
+        let loaded = self.state().shelf.surroundings.take_loaded();
+        loaded.into_iter().map(told_to_hooks).collect()
     }
 
     fn reload(&self) -> Contents {
@@ -359,6 +364,19 @@ impl State {
             ("available_output_styles".to_owned(), json!(styles)),
             ("user_output_styles_dir".to_owned(), json!(user_styles)),
         ])
+    }
+}
+
+/// What hooks are told of a memory file that was loaded.
+fn told_to_hooks(file: LoadedFile) -> HookDetail {
+    let shown = |path: PathBuf| path.display().to_string();
+    HookDetail::InstructionsLoaded {
+        file_path: shown(file.path),
+        memory_type: file.kind.name().to_owned(),
+        load_reason: file.reason.to_owned(),
+        globs: file.patterns,
+        trigger_file_path: file.touched.map(shown),
+        parent_file_path: file.imported_by.map(shown),
     }
 }
 

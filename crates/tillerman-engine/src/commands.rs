@@ -65,7 +65,13 @@ impl Session {
             }
             Command::Known { name: "cost", .. } => self.describe_cost(),
             Command::Known { name: "context", .. } => self.describe_context(),
-            Command::Known { name: "model", argument } => self.describe_model(argument),
+            Command::Known { name: "model", argument } => {
+                let model = self.config.catalog.resolve(argument).to_owned();
+                if !argument.is_empty() && self.ask_about_model(&model) {
+                    return;
+                }
+                self.describe_model(argument)
+            }
             Command::Known { .. } => describe_commands(),
         };
         self.emit_init();

@@ -20,6 +20,7 @@ use crate::response::{Progress, Response};
 use crate::round::{Ending, Stage};
 use crate::session::Session;
 use crate::summary::{self, Material};
+use crate::switching::Switching;
 use crate::window::CompactionMode;
 
 /// A request that takes more than this share of the window may well be too long already.
@@ -247,7 +248,11 @@ impl Session {
         }
     }
 
-    fn summary_failed(&mut self, mut compaction: Box<Compaction>, failure: ModelFailure) {
+    pub(crate) fn summary_failed(
+        &mut self,
+        mut compaction: Box<Compaction>,
+        failure: ModelFailure,
+    ) {
         if failure.kind == FailureKind::TooLong && compaction.cut(self.retold_room()) {
             return self.ask_for_summary(compaction);
         }
@@ -260,6 +265,10 @@ impl Session {
                 self.set_stage(Stage::Compacting(compaction));
             }
             Repetition::WithAnotherModel => self.ask_for_summary(compaction),
+            Repetition::OnceAllowed(run) => {
+                let switching = Switching::Summary(compaction, Box::new(failure));
+                self.set_stage(Stage::Switching(run, switching));
+            }
             Repetition::None => {
                 self.emit_compaction_failure(&failure.message);
                 self.finish(Ending::ApiError(Box::new(failure)));

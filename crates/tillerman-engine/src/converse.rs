@@ -7,7 +7,7 @@ use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest, Thinking};
 use tillerman_protocol::stream::{MessageHead, StreamEvent};
 
-use crate::calls::{ResponseId, TimerId};
+use crate::calls::{HookRunId, ResponseId, TimerId};
 use crate::config::Books;
 use crate::effect::Effect;
 use crate::hooks::HookOutcome;
@@ -18,6 +18,7 @@ use crate::response::{Progress, Response};
 use crate::retry;
 use crate::round::{Ending, Stage};
 use crate::session::Session;
+use crate::switching::{NextModel, Switching};
 
 const MOST_RECOVERIES: u32 = 3;
 /// However full the window seems, an answer gets this much.
@@ -33,6 +34,8 @@ pub(crate) enum Repetition {
     After(TimerId),
     /// At once, by another model.
     WithAnotherModel,
+    /// By another model, once hooks have agreed.
+    OnceAllowed(HookRunId),
     /// No.
     None,
 }
@@ -68,7 +71,7 @@ impl Session {
     }
 
     /// Makes the request that is due, once there is room for it.
-    fn call_model(&mut self) {
+    pub(crate) fn call_model(&mut self) {
         if self.is_full() { self.make_room() } else { self.reserve_request() }
     }
 
@@ -262,18 +265,13 @@ impl Session {
         }
     }
 
-    fn answered_without_calls(&mut self, answered: bool) {
+    pub(crate) fn answered_without_calls(&mut self, answered: bool) {
         let Some(round) = self.round.as_ref() else { return };
         let stop_reason = round.stop_reason.clone();
         let (recoveries, empty_responses) = (round.recoveries, round.empty_responses);
         match stop_reason.as_deref() {
             // One that explains itself has answered; another model would contradict it.
-            Some("refusal") if !answered && self.take_next_model("refused to answer") => {
-                match self.exhausted() {
-                    Some(ending) => self.finish(ending),
-                    None => self.call_model(),
-                }
-            }
+            Some("refusal") if !answered => self.refused_to_answer(),
             Some("refusal") => self.finish(Ending::Refused),
             Some("max_tokens") if recoveries < MOST_RECOVERIES => {
                 self.with_round(|round| round.recoveries += 1);
@@ -286,6 +284,18 @@ impl Session {
                 self.request();
             }
             _ => self.conclude_answer(),
+        }
+    }
+
+    /// Has the next model answer where one refused without a word.
+    fn refused_to_answer(&mut self) {
+        match self.next_model("refused to answer") {
+            NextModel::Asked(run) => self.set_stage(Stage::Switching(run, Switching::Refusal)),
+            NextModel::None => self.finish(Ending::Refused),
+            NextModel::Taken => match self.exhausted() {
+                Some(ending) => self.finish(ending),
+                None => self.call_model(),
+            },
         }
     }
 
@@ -355,7 +365,7 @@ impl Session {
         self.finish(Ending::ApiError(Box::new(failure)));
     }
 
-    fn repeat_or_give_up(&mut self, response: &Response, failure: ModelFailure) {
+    pub(crate) fn repeat_or_give_up(&mut self, response: &Response, failure: ModelFailure) {
         if let Some(ending) = self.exhausted() {
             self.keep_partial_text(response);
             return self.finish(ending);
@@ -366,6 +376,10 @@ impl Session {
         match self.repetition(&failure) {
             Repetition::After(timer) => self.set_stage(Stage::BackingOff(timer)),
             Repetition::WithAnotherModel => self.call_model(),
+            Repetition::OnceAllowed(run) => {
+                let switching = Switching::Failure(Box::new(response.clone()), Box::new(failure));
+                self.set_stage(Stage::Switching(run, switching));
+            }
             Repetition::None => {
                 self.keep_partial_text(response);
                 self.finish(Ending::ApiError(Box::new(failure)));
@@ -395,25 +409,11 @@ impl Session {
             return Repetition::After(timer);
         }
         let helps = retry::another_model_may_help(failure.kind);
-        if helps && self.take_next_model(&format!("failed ({failure})")) {
-            return Repetition::WithAnotherModel;
+        match helps.then(|| self.next_model(&format!("failed ({failure})"))) {
+            Some(NextModel::Taken) => Repetition::WithAnotherModel,
+            Some(NextModel::Asked(run)) => Repetition::OnceAllowed(run),
+            Some(NextModel::None) | None => Repetition::None,
         }
-        Repetition::None
-    }
-
-    /// Goes on with the next model of the chain, and tells the host why. False at its end.
-    fn take_next_model(&mut self, why: &str) -> bool {
-        let Some(round) = self.round.as_mut() else { return false };
-        let Some(model) = self.config.fallback_models.get(round.fallbacks_used).cloned() else {
-            return false;
-        };
-        round.fallbacks_used += 1;
-        round.retries = 0;
-        let text = format!("{} {why}; going on with {model}.", round.model);
-        round.model = model;
-        self.conversation.seal();
-        self.emit_notification("fallback_model", &text);
-        true
     }
 
     pub(crate) fn timer_fired(&mut self, timer: TimerId) {

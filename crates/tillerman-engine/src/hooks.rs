@@ -1,6 +1,6 @@
 //! Many hooks, one outcome.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tillerman_protocol::hook::{HookOutput, HookSpecificOutput};
 use tillerman_protocol::permission::PermissionResult;
 
@@ -44,6 +44,12 @@ pub struct HookOutcome {
     pub first_prompt: Option<String>,
     /// A call that was denied may be tried again.
     pub retry: bool,
+    /// The answer to a question of an MCP server: `action` and `content`.
+    pub answer: Option<Value>,
+    /// The files to watch from now on, instead of those a hook named before.
+    pub watch: Option<Vec<String>>,
+    /// The text to show people instead.
+    pub display: Option<String>,
 }
 
 impl HookOutcome {
@@ -93,10 +99,29 @@ impl HookOutcome {
         self.title = specific.session_title.or_else(|| self.title.take());
         self.first_prompt = specific.initial_user_message.or_else(|| self.first_prompt.take());
         self.retry |= specific.retry == Some(true);
+        self.take_answer(&specific.extra);
+        if let Some(paths) = specific.watch_paths {
+            self.watch.get_or_insert_default().extend(paths);
+        }
+        let display = specific.extra.get("displayContent").and_then(Value::as_str);
+        self.display = display.map(str::to_owned).or_else(|| self.display.take());
         let answer = specific.decision.and_then(|value| serde_json::from_value(value).ok());
         match (&self.permission, answer) {
             (Some(PermissionResult::Deny { .. }), _) | (_, None) => {}
             (_, Some(answer)) => self.permission = Some(answer),
+        }
+    }
+
+    /// Takes an answer to a question; one that agrees to nothing outranks one that does.
+    fn take_answer(&mut self, extra: &Map<String, Value>) {
+        let Some(action) = extra.get("action").and_then(Value::as_str) else { return };
+        let agrees = action == "accept";
+        let is_known = agrees || matches!(action, "decline" | "cancel");
+        if is_known && (self.answer.is_none() || !agrees) {
+            let fields = ["action", "content"].into_iter();
+            let fields =
+                fields.filter_map(|name| Some((name.to_owned(), extra.get(name)?.clone())));
+            self.answer = Some(Value::Object(fields.collect()));
         }
     }
 

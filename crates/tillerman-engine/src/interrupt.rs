@@ -37,6 +37,7 @@ impl Session {
             Stage::BatchHooks(run)
             | Stage::Stopping(run)
             | Stage::Resting(run)
+            | Stage::Switching(run, _)
             | Stage::Failing(run, _) => {
                 self.effects.push(Effect::CancelHooks { run });
             }
@@ -71,6 +72,7 @@ impl Session {
                 | Stage::BatchHooks(run)
                 | Stage::Stopping(run)
                 | Stage::Resting(run)
+                | Stage::Switching(run, _)
                 | Stage::Failing(run, _) => self.effects.push(Effect::CancelHooks { run }),
                 Stage::Compacting(compaction) => {
                     self.cancel_compaction(&compaction);

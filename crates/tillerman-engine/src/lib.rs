@@ -45,6 +45,7 @@ mod renewal;
 mod resting;
 mod settle;
 mod structured;
+mod switching;
 mod tasks;
 mod threshold;
 mod view;

@@ -11,6 +11,7 @@ use crate::calls::{Calls, HookRunId, ResponseId, TimerId};
 use crate::compaction::Compaction;
 use crate::input::Prompt;
 use crate::response::Response;
+use crate::switching::Switching;
 
 /// What a round has done so far.
 #[derive(Debug)]
@@ -69,6 +70,8 @@ pub(crate) enum Stage {
     Responding(Box<Response>),
     /// A failed request waits to be repeated.
     BackingOff(TimerId),
+    /// Hooks decide whether another model may answer.
+    Switching(HookRunId, Switching),
     /// The response is whole; calls are still open.
     Working,
     /// The conversation makes room for the next request.

@@ -290,6 +290,7 @@ impl Session {
             | Stage::BatchHooks(run)
             | Stage::Stopping(run)
             | Stage::Resting(run)
+            | Stage::Switching(run, _)
             | Stage::Failing(run, _) => Some(*run),
             Stage::Compacting(compaction) => compaction.hook_run(),
             _ => return,
@@ -307,6 +308,7 @@ impl Session {
             Stage::BatchHooks(_) => self.batch_judged(outcome),
             Stage::Stopping(_) => self.stop_judged(outcome),
             Stage::Resting(_) => self.rest_judged(outcome),
+            Stage::Switching(_, switching) => self.switch_judged(switching, outcome),
             Stage::Failing(_, ending) => self.conclude(*ending),
             Stage::Compacting(compaction) => self.compaction_hooks_answered(compaction, outcome),
             _ => {}

@@ -1,10 +1,12 @@
-//! Runs hooks that are written down: commands, web addresses, MCP tools and questions to a model.
+//! Runs hooks that are written down: commands, web addresses, MCP tools, and questions to a model
+//! or an agent.
 //!
 //! Whatever a handler does, a run ends with a report. Modules are listed in reading order.
 
 mod config;
 mod runner;
 
+mod agent;
 mod command;
 mod following;
 mod http;

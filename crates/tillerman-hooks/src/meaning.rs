@@ -146,6 +146,7 @@ const fn can_refuse(event: HookEvent) -> bool {
             | HookEvent::PreCompact
             | HookEvent::Elicitation
             | HookEvent::ElicitationResult
+            | HookEvent::PreModelSwitch
             | HookEvent::WorktreeCreate
     )
 }

@@ -43,23 +43,31 @@ pub(crate) async fn ask(
     input: &HookInput,
     event: HookEvent,
 ) -> Meaning {
+    match collect(config, hook, question(hook, input)).await {
+        Ok(answer) => meaning(&answer, event, hook.continue_on_block),
+        Err(why) => Meaning::failed(format!("the model could not be asked: {why}")),
+    }
+}
+
+/// What a model is asked.
+pub(crate) fn question(hook: &PromptHook, input: &HookInput) -> String {
     let told = serde_json::to_string(input).unwrap_or_default();
-    let question = if hook.prompt.contains(PLACEHOLDER) {
+    if hook.prompt.contains(PLACEHOLDER) {
         hook.prompt.replace(PLACEHOLDER, &told)
     } else {
         format!("{}\n\n{told}", hook.prompt)
-    };
-    let answer = match collect(config, hook, question).await {
-        Ok(answer) => answer,
-        Err(why) => return Meaning::failed(format!("the model could not be asked: {why}")),
-    };
-    match opinion(&answer) {
+    }
+}
+
+/// What a model's answer means at an event.
+pub(crate) fn meaning(answer: &str, event: HookEvent, continue_on_block: bool) -> Meaning {
+    match opinion(answer) {
         Some(opinion) => Meaning {
-            stdout: quoted(&answer),
-            ..Meaning::answered(output(opinion, event, hook.continue_on_block))
+            stdout: quoted(answer),
+            ..Meaning::answered(output(opinion, event, continue_on_block))
         },
         None => {
-            Meaning::failed(format!("the model's answer is not {{\"ok\": …}}: {}", quoted(&answer)))
+            Meaning::failed(format!("the model's answer is not {{\"ok\": …}}: {}", quoted(answer)))
         }
     }
 }

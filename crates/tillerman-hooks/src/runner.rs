@@ -8,7 +8,7 @@ use tillerman_protocol::hook::{HookAction, HookEvent};
 use crate::config::HookConfig;
 use crate::http::Caller;
 use crate::meaning::Meaning;
-use crate::{command, mcp_tool, prompt, shorten};
+use crate::{agent, command, mcp_tool, prompt, shorten};
 
 /// Runs the handlers of one session.
 #[derive(Debug)]
@@ -46,6 +46,9 @@ impl HookRunner for Handlers {
                 }
                 HookAction::Prompt(hook) => {
                     bounded(&config, &job, prompt::ask(&config, hook, &job.input, event)).await
+                }
+                HookAction::Agent(hook) => {
+                    bounded(&config, &job, agent::look_into(&config, &job, hook, event)).await
                 }
             }
         })

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tillerman_protocol::frame::HookPrinted;
 use tillerman_protocol::hook::{HookHandler, HookInput, HookOutput};
 use tokio_util::sync::CancellationToken;
 
+use crate::confine::Bounds;
 use crate::model::BoxFuture;
 use crate::task::TaskDesk;
 use crate::tool::Tool;
@@ -41,10 +43,35 @@ pub struct HookJob {
     pub cancel: CancellationToken,
     /// The tool that it names, if it names one and there is one.
     pub tool: Option<Arc<dyn Tool>>,
+    /// What an agent may look around with.
+    pub sight: Sight,
     /// Takes over what the tool leaves behind.
     pub tasks: Arc<dyn TaskDesk>,
     /// Hears from time to time what was printed so far; nothing when nobody wants to know.
     pub progress: Option<Box<dyn Fn(HookPrinted) + Send + Sync>>,
+}
+
+/// Whether an agent of a hook may make a call: how it runs, or why it does not.
+pub type Permits = dyn Fn(&dyn Tool, &Value) -> Result<Bounds, String> + Send + Sync;
+
+/// Takes credentials out of a text.
+pub type Redact = dyn Fn(&mut String) + Send + Sync;
+
+/// What an agent of a hook may look around with.
+#[derive(Clone, Default)]
+pub struct Sight {
+    /// The tools.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Judges each call; without it nothing is permitted.
+    pub permits: Option<Arc<Permits>>,
+    /// Takes credentials out of what the tools bring in.
+    pub redact: Option<Arc<Redact>>,
+}
+
+impl std::fmt::Debug for Sight {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sight").field("tools", &self.tools).finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for HookJob {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use tillerman_protocol::frame::Init;
-use tillerman_protocol::hook::HookSource;
+use tillerman_protocol::hook::{HookDetail, HookSource};
 use tillerman_protocol::tool::ToolSpec;
 
 /// The texts a session can draw on.
@@ -29,6 +29,11 @@ pub trait Library: Send + Sync + std::fmt::Debug {
 
     /// Memory that is due now that a path was looked at; each text is given once. May read files.
     fn memory_for(&self, path: &Path) -> Vec<String>;
+
+    /// The memory files that were loaded since this was last asked, as hooks are told of them.
+    fn take_loaded(&self) -> Vec<HookDetail> {
+        Vec::new()
+    }
 
     /// Reads everything again.
     fn reload(&self) -> Contents;

@@ -92,7 +92,7 @@ impl SessionTask {
     async fn show_and_greet(&mut self, frame: Frame) {
         let greets =
             matches!(&frame, Frame::System(it) if matches!(it.detail, SystemDetail::Init(_)));
-        self.show(frame).await;
+        self.present(frame).await;
         if greets {
             self.facing.has_greeted = true;
             self.tell_about_settings().await;
@@ -133,6 +133,14 @@ impl SessionTask {
     /// Shows a frame. A host that is gone does not stop the work: the transcript goes on. One that
     /// is there and does not read slows the session down, until the process is to end.
     pub(crate) async fn show(&mut self, frame: Frame) {
+        match self.in_turn(frame) {
+            Some(frame) => self.put_out(frame).await,
+            None => self.relieve_display().await,
+        }
+    }
+
+    /// Hands a frame to the host.
+    pub(crate) async fn put_out(&mut self, frame: Frame) {
         tokio::select! {
             biased;
             sent = self.out.send(frame) => {
@@ -306,6 +314,9 @@ impl SessionTask {
         let request =
             ToolCall { tool_use_id, input, cancel: cancelled, environment, bounds, tasks };
         let tool = Arc::clone(tool);
+        if let Some(hooks) = self.board_hooks(name, &request.input) {
+            return self.work.call(call, cancel, hooks.call(tool, request));
+        }
         let Some(library) = self.ports.library.clone() else {
             return self.work.call(call, cancel, async move { tool.call(request).await });
         };
@@ -313,11 +324,11 @@ impl SessionTask {
             let skill = self.skill(library, &cancel, request.input);
             return self.work.call(call, cancel, skill);
         }
-        let path = touched(name, &request.input);
+        let (path, line) = (touched(name, &request.input), self.hook_line());
         self.work.call(call, cancel, async move {
             let outcome = tool.call(request).await;
             match path {
-                Some(path) => with_memory(outcome, library, path).await,
+                Some(path) => with_memory(outcome, library, path, line).await,
                 None => outcome,
             }
         });

@@ -40,7 +40,7 @@ impl SessionTask {
                 return self.close().await;
             }
             ControlBody::SetPermissionMode { mode } => self.set_mode(&mode).await,
-            ControlBody::SetModel { model } => self.set_model(model).await,
+            ControlBody::SetModel { model } => return self.set_model(id, model).await,
             ControlBody::SetMaxThinkingTokens { max_thinking_tokens } => {
                 let thinking = max_thinking_tokens.map_or(Thinking::Unset, |tokens| match tokens {
                     0 => Thinking::Disabled,
@@ -90,6 +90,7 @@ impl SessionTask {
             self.notify(key, &text).await;
         }
         self.feed(Input::HooksRegistered(registered.events)).await;
+        self.watch_files();
         let agents = self.hear_of_agents(hello.agents.as_ref(), hello.forward_subagent_text).await;
         let mut answer = self.facing.greeting.clone();
         answer.insert("agents".to_owned(), Value::Array(agents));
@@ -142,17 +143,6 @@ impl SessionTask {
         }
         self.feed(Input::ModeChosen(mode)).await;
         Ok(json!({"mode": mode}))
-    }
-
-    async fn set_model(&mut self, model: Option<String>) -> Answer {
-        let catalog = &self.engine.config().catalog;
-        let model = model.filter(|name| name != "default");
-        if let Some(name) = &model {
-            self.check_model(name)?;
-        }
-        let model = model.map(|name| catalog.resolve(&name).to_owned());
-        self.feed(Input::ModelChosen(model)).await;
-        Ok(json!({"model": self.engine.model()}))
     }
 
     async fn withdraw(&mut self, uuid: &str) -> Answer {

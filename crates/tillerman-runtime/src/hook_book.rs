@@ -12,6 +12,7 @@ use crate::hook_matcher::Matcher;
 
 const USUAL: Duration = Duration::from_secs(600);
 const QUICK: Duration = Duration::from_secs(30);
+const AGENT: Duration = Duration::from_secs(60);
 const DISPLAY: Duration = Duration::from_secs(10);
 const END: Duration = Duration::from_millis(1_500);
 const LONGEST_END: Duration = Duration::from_secs(60);
@@ -80,7 +81,8 @@ impl HookBook {
         let mut remarks: Vec<String> =
             problems.map(|problem| format!("In the hooks of {origin}, {problem}.")).collect();
         for group in &source.section.groups {
-            let matcher = Matcher::parse(group.matcher.as_deref()).unwrap_or_else(|error| {
+            let matcher = Matcher::of_event(group.event, group.matcher.as_deref());
+            let matcher = matcher.unwrap_or_else(|error| {
                 remarks.push(format!(
                     "The matcher of a {} hook of {origin} cannot be used: {error}. The hook runs \
                      for everything.",
@@ -105,6 +107,11 @@ impl HookBook {
     /// The events that handlers listen to.
     pub(crate) fn events(&self) -> impl Iterator<Item = HookEvent> {
         self.entries.iter().map(|entry| entry.event)
+    }
+
+    /// What the handlers of an event are for.
+    pub(crate) fn matchers(&self, event: HookEvent) -> impl Iterator<Item = &Matcher> {
+        self.entries.iter().filter(move |entry| entry.event == event).map(|entry| &entry.matcher)
     }
 
     /// The handlers that an event runs: each once, however often it was written down.
@@ -183,6 +190,7 @@ fn time_limit(handler: &HookHandler, event: HookEvent, end_budget: Option<Durati
     own.unwrap_or(match (event, &handler.action) {
         (HookEvent::MessageDisplay, _) => DISPLAY,
         (HookEvent::UserPromptSubmit, _) | (_, HookAction::Prompt(_)) => QUICK,
+        (_, HookAction::Agent(_)) => AGENT,
         _ => USUAL,
     })
 }

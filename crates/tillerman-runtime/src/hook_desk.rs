@@ -38,6 +38,10 @@ pub(crate) enum RunKey {
     Aside(u64),
     /// One that changed settings wait for.
     Settings(u64),
+    /// One that work beside the session waits for.
+    Caller(u64),
+    /// One that a text waits for before it is shown.
+    Display(u64),
 }
 
 /// What registering hooks came to.
@@ -136,7 +140,7 @@ impl HookDesk {
                 continue;
             };
             for registration in registrations {
-                let matcher = Matcher::parse(registration.matcher.as_deref());
+                let matcher = Matcher::of_event(event, registration.matcher.as_deref());
                 let matcher = matcher.unwrap_or_else(|error| {
                     let text = format!(
                         "The matcher of a {name} hook cannot be used: {error}. The hook runs \
@@ -193,6 +197,27 @@ impl HookDesk {
     pub(crate) fn for_settings(&mut self) -> RunKey {
         self.asides += 1;
         RunKey::Settings(self.asides)
+    }
+
+    /// A name for a run that work beside the session waits for.
+    pub(crate) fn for_caller(&mut self) -> RunKey {
+        self.asides += 1;
+        RunKey::Caller(self.asides)
+    }
+
+    /// A name for a run that a text waits for.
+    pub(crate) fn for_display(&mut self) -> RunKey {
+        self.asides += 1;
+        RunKey::Display(self.asides)
+    }
+
+    /// The files that hooks name which hear of changes.
+    pub(crate) fn file_names(&self) -> Vec<String> {
+        let is_about_files = |listener: &&Listener| listener.event == HookEvent::FileChanged;
+        let own = self.listeners.iter().filter(is_about_files);
+        let matchers = own.map(|listener| &listener.matcher);
+        let matchers = matchers.chain(self.book.matchers(HookEvent::FileChanged));
+        matchers.flat_map(Matcher::names).cloned().collect()
     }
 
     /// Begins a run.

@@ -54,5 +54,6 @@ impl SessionTask {
         let remarks = self.hooks.bring(source);
         self.hook_room.remark_later(remarks);
         self.pending.push_back(Input::HooksRegistered(self.hooks.events()));
+        self.watch_files();
     }
 }

@@ -1,6 +1,7 @@
 //! Which subjects a hook is for.
 
 use regex::Regex;
+use tillerman_protocol::hook::HookEvent;
 
 /// Which subjects a hook is for.
 #[derive(Clone, Debug)]
@@ -11,8 +12,27 @@ pub(crate) enum Matcher {
 }
 
 impl Matcher {
+    /// Reads the matcher of a hook; that of changed files lists their names as they are.
+    pub(crate) fn of_event(event: HookEvent, text: Option<&str>) -> Result<Self, regex::Error> {
+        match text {
+            Some(text) if event == HookEvent::FileChanged && !matches!(text, "" | "*") => {
+                let names = text.split('|').map(|name| name.trim().to_owned());
+                Ok(Self::Names(names.filter(|name| !name.is_empty()).collect()))
+            }
+            text => Self::parse(text),
+        }
+    }
+
+    /// The names it lists.
+    pub(crate) fn names(&self) -> &[String] {
+        match self {
+            Self::Names(names) => names,
+            Self::Everything | Self::Pattern(_) => &[],
+        }
+    }
+
     /// Reads a matcher: nothing, a list of names, or else a pattern that may fit anywhere.
-    pub(crate) fn parse(text: Option<&str>) -> Result<Self, regex::Error> {
+    fn parse(text: Option<&str>) -> Result<Self, regex::Error> {
         let text = text.unwrap_or("");
         let is_name = |c: char| c.is_ascii_alphanumeric() || "_- ,|".contains(c);
         if text.is_empty() || text == "*" {

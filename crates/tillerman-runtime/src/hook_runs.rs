@@ -18,7 +18,9 @@ use tillerman_protocol::hook::{HookAction, HookEvent, HookInput, HookOutput};
 use tokio_util::sync::CancellationToken;
 
 use crate::facts::RealDisk;
+use crate::file_watch::Watched;
 use crate::hook_desk::{HandlerStart, RunKey, Start};
+use crate::hook_line::{HookReply, spoken};
 use crate::hook_setup::HookSetup;
 use crate::questions::Question;
 use crate::session_task::SessionTask;
@@ -38,6 +40,10 @@ pub(crate) struct HookRoom {
     directory: Option<PathBuf>,
     /// Changes of the settings that hooks are asked about.
     pub(crate) held: HashMap<RunKey, SettingsChange>,
+    /// Work beside the session that waits for a run.
+    pub(crate) callers: HashMap<RunKey, HookReply>,
+    /// Files that hooks hear of.
+    pub(crate) watched: Watched,
 }
 
 /// A handler that runs.
@@ -97,7 +103,14 @@ impl Running {
 
 impl HookRoom {
     pub(crate) fn new(setup: HookSetup) -> Self {
-        Self { setup, running: HashMap::new(), directory: None, held: HashMap::new() }
+        Self {
+            setup,
+            running: HashMap::new(),
+            directory: None,
+            held: HashMap::new(),
+            callers: HashMap::new(),
+            watched: Watched::default(),
+        }
     }
 
     /// Keeps what people should know about hooks until it can be told.
@@ -113,6 +126,15 @@ impl SessionTask {
         self.hook_room.directory = self.shell_directory();
         let beginning = std::mem::take(&mut self.hook_room.setup.beginning);
         self.feed(Input::Begun(beginning)).await;
+        self.watch_files();
+        let library = self.ports.library.clone();
+        for detail in library.into_iter().flat_map(|library| library.take_loaded()) {
+            if self.hears(&detail) {
+                let input = self.engine.hook_input(detail);
+                self.tell_hooks(input).await;
+            }
+        }
+        self.work_off().await;
     }
 
     /// Tells what is wrong with hooks and has not been told yet.
@@ -144,7 +166,11 @@ impl SessionTask {
             Start::Done(outcome) if self.hook_room.held.contains_key(&key) => {
                 return self.settings_judged(key, *outcome).await;
             }
-            Start::Done(outcome) => return self.pending.extend(answered(key, *outcome)),
+            Start::Done(outcome) => {
+                let heard = self.heard(key, *outcome);
+                self.pending.extend(heard);
+                return self.show_waiting().await;
+            }
         };
         let input = Arc::new(input);
         for handler in handlers {
@@ -181,14 +207,32 @@ impl SessionTask {
         }
     }
 
-    pub(crate) async fn hooks_done(&mut self, key: RunKey, outcome: HookOutcome) {
+    pub(crate) async fn hooks_done(&mut self, key: RunKey, mut outcome: HookOutcome) {
         if matches!(key, RunKey::Settings(_)) {
             self.settings_judged(key, outcome).await;
             let events = self.hooks.events();
             return self.feed(Input::HooksRegistered(events)).await;
         }
-        if let Some(input) = answered(key, outcome) {
+        if let Some(paths) = outcome.watch.take() {
+            self.watch_also(paths);
+        }
+        let heard = self.heard(key, outcome);
+        self.show_waiting().await;
+        if let Some(input) = heard {
             self.feed(input).await;
+        }
+    }
+
+    /// What the engine hears of a run.
+    fn heard(&mut self, key: RunKey, outcome: HookOutcome) -> Option<Input> {
+        match key {
+            RunKey::Caller(_) => self.answer_caller(key, outcome),
+            RunKey::Display(_) => {
+                let spoken = spoken(&outcome);
+                self.display_judged(key, outcome);
+                spoken
+            }
+            key => answered(key, outcome),
         }
     }
 
@@ -233,6 +277,7 @@ impl SessionTask {
             HookAction::McpTool(hook) => self.tools.get(&hook.tool_name()).cloned(),
             _ => None,
         };
+        let sight = self.sight_for(&chosen.handler.action);
         let cancel = CancellationToken::new();
         let job = HookJob {
             handler: chosen.handler,
@@ -242,6 +287,7 @@ impl SessionTask {
             timeout,
             cancel: cancel.clone(),
             tool,
+            sight,
             tasks: self.work.desk(),
             progress: is_shown.then(|| self.work.hook_listener(id.clone())),
         };
@@ -314,7 +360,7 @@ fn answered(key: RunKey, outcome: HookOutcome) -> Option<Input> {
     match key {
         RunKey::Engine(run) => Some(Input::HooksAnswered { run, outcome: Box::new(outcome) }),
         RunKey::Aside(_) if outcome == HookOutcome::default() => None,
-        RunKey::Settings(_) => None,
+        RunKey::Settings(_) | RunKey::Caller(_) | RunKey::Display(_) => None,
         RunKey::Aside(_) => Some(Input::HooksSpoke { outcome: Box::new(outcome), wakes: false }),
     }
 }

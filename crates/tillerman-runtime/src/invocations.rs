@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::control::Answer;
 use crate::expander::{Expanded, Expander, Lends};
 use crate::facts::RealDisk;
+use crate::hook_line::HookLine;
 use crate::session_task::SessionTask;
 
 /// The tool by which the model asks for skills.
@@ -264,10 +265,14 @@ pub(crate) async fn with_memory(
     outcome: ToolOutcome,
     library: Arc<dyn Library>,
     path: PathBuf,
+    line: HookLine,
 ) -> ToolOutcome {
     let mut output = outcome?;
-    let read = tokio::task::spawn_blocking(move || library.memory_for(&path)).await;
-    let texts = read.unwrap_or_default();
+    let read = move || (library.memory_for(&path), library.take_loaded());
+    let (texts, loaded) = tokio::task::spawn_blocking(read).await.unwrap_or_default();
+    for detail in loaded {
+        line.tell(detail).await;
+    }
     if !texts.is_empty() {
         let mut blocks =
             std::mem::replace(&mut output.content, Content::Blocks(Vec::new())).into_blocks();

@@ -12,14 +12,19 @@ mod agents;
 mod teams;
 
 mod approver;
+mod board_hooks;
 mod bypass;
 mod carry_out;
 mod checkpoints;
 mod control;
+mod display;
+mod elicitation;
+mod file_watch;
 mod invocations;
 mod live_settings;
 mod malformed;
 mod mcp;
+mod model_switch;
 
 mod work;
 
@@ -29,8 +34,10 @@ mod facts;
 mod hook_book;
 mod hook_desk;
 mod hook_lent;
+mod hook_line;
 mod hook_matcher;
 mod hook_runs;
+mod hook_sight;
 mod mcp_desk;
 mod questions;
 mod redact;

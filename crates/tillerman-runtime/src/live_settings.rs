@@ -8,6 +8,7 @@ use tillerman_protocol::hook::{HookDetail, HookEvent};
 
 use crate::control::Answer;
 use crate::hook_desk::RunKey;
+use crate::model_switch::ModelWish;
 use crate::session_task::SessionTask;
 
 /// The source of files that only administrators write.
@@ -107,7 +108,7 @@ impl SessionTask {
         if let Some(model) = settings.get("model") {
             let catalog = &self.engine.config().catalog;
             let model = model.as_str().map(|name| catalog.resolve(name).to_owned());
-            self.feed(Input::ModelChosen(model)).await;
+            self.wish_for_model(ModelWish { request: None, model }).await;
         }
         Ok(json!({}))
     }
@@ -135,6 +136,7 @@ impl SessionTask {
             self.notify("hook_settings", &remark).await;
         }
         self.pending.push_back(Input::HooksRegistered(self.hooks.events()));
+        self.watch_files();
     }
 }
 

@@ -133,7 +133,8 @@ impl SessionTask {
 
     /// Whether the end of the input has to wait for prompts that came before it.
     pub(crate) fn hold_close(&mut self) -> bool {
-        let waits = !self.mcp.held.is_empty() || matches!(self.mcp.gate, Gate::Rendering(_));
+        let is_busy = matches!(self.mcp.gate, Gate::Rendering(_) | Gate::Switching);
+        let waits = !self.mcp.held.is_empty() || is_busy;
         if waits {
             self.mcp.held.push_back(Held::Close);
         }
@@ -215,11 +216,12 @@ impl SessionTask {
     }
 
     /// Takes up what waited, in order, until something has to be waited for again.
-    async fn take_held(&mut self) {
+    pub(crate) async fn take_held(&mut self) {
         while matches!(self.mcp.gate, Gate::Open) {
             match self.mcp.held.pop_front() {
                 None => return,
                 Some(Held::Close) => self.close_now().await,
+                Some(Held::Model(wish)) => self.ask_about_model(wish),
                 Some(Held::Prompt(prompt)) => match self.mcp.command_of(&prompt) {
                     Some((command, typed)) => self.render(prompt, command, typed),
                     None => self.read_prompt(prompt).await,
@@ -312,7 +314,9 @@ impl SessionTask {
         let refusal = || McpRefusal("The MCP client crashed.".to_owned());
         match work {
             McpWork::Ready | McpWork::Changes => {
-                self.mcp.gate = Gate::Open;
+                if matches!(self.mcp.gate, Gate::Connecting) {
+                    self.mcp.gate = Gate::Open;
+                }
                 self.take_held().await;
             }
             McpWork::Render => self.take_rendered(Err(refusal())).await,

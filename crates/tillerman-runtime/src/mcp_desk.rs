@@ -16,6 +16,9 @@ use tillerman_protocol::control::{ControlBody, McpRequest};
 use tillerman_protocol::mcp::McpServerStatus;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::elicitation::mediate;
+use crate::hook_line::HookLine;
+use crate::model_switch::ModelWish;
 use crate::tool_shelf::ToolShelf;
 use crate::work::Report;
 
@@ -63,6 +66,7 @@ pub(crate) type Reply = oneshot::Sender<Result<Value, HostFailure>>;
 #[derive(Debug)]
 pub(crate) enum Held {
     Prompt(Prompt),
+    Model(ModelWish),
     Close,
 }
 
@@ -74,6 +78,8 @@ pub(crate) enum Gate {
     Connecting,
     /// A server renders this prompt.
     Rendering(Box<Prompt>),
+    /// Hooks look at another model.
+    Switching,
 }
 
 /// What a session keeps about its servers.
@@ -163,7 +169,12 @@ impl McpHost for Host {
     fn ask(&self, body: ControlBody) -> BoxFuture<Result<Value, HostFailure>> {
         let key = self.next.fetch_add(1, Ordering::Relaxed);
         let reporter = self.reporter.clone();
-        Box::pin(async move {
+        let line = HookLine::new(self.reporter.clone());
+        let question = match &body {
+            ControlBody::Person(question) => Some(question.clone()),
+            _ => None,
+        };
+        let asking = async move {
             let (reply, answer) = oneshot::channel();
             let asked = Report::Mcp(Box::new(McpReport::Asked(HostAsk { key, body, reply })));
             reporter.send(asked).await.map_err(|_| HostFailure::Gone)?;
@@ -171,7 +182,11 @@ impl McpHost for Host {
             let answer = answer.await;
             waiting.is_over = true;
             answer.unwrap_or(Err(HostFailure::Gone))
-        })
+        };
+        match question {
+            Some(question) => Box::pin(mediate(line, question, asking)),
+            None => Box::pin(asking),
+        }
     }
 
     fn progressed(&self, progress: CallProgress) {

@@ -13,10 +13,11 @@ use tillerman_protocol::{RequestId, TaskId};
 use tokio::sync::mpsc;
 
 use crate::agents::Agents;
+use crate::display::Display;
 use crate::hook_desk::HookDesk;
 use crate::hook_runs::HookRoom;
 use crate::invocations::PromptDesk;
-use crate::mcp_desk::McpDesk;
+use crate::mcp_desk::{Gate, McpDesk};
 use crate::questions::Questions;
 use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
@@ -82,7 +83,7 @@ async fn run_task(
     mut bills: Option<mpsc::Receiver<Bill>>,
 ) -> SessionEnd {
     let mut open = true;
-    while !task.ended {
+    while !task.ended || task.is_showing() {
         let watch = task.watch();
         let event = tokio::select! {
             biased;
@@ -106,6 +107,7 @@ async fn run_task(
             Event::Bill(bill) => task.feed(Input::BilledElsewhere(Box::new(bill))).await,
         }
     }
+    task.show_everything().await;
     task.work.wind_down().await;
     task.end_mcp().await;
     task.enter_late_bills(bills).await;
@@ -142,6 +144,7 @@ pub(crate) struct SessionTask {
     pub(crate) hooks: HookDesk,
     pub(crate) agents: Option<Agents>,
     pub(crate) hook_room: HookRoom,
+    pub(crate) display: Display,
     pub(crate) prompts: PromptDesk,
     pub(crate) ids: IdSource,
     pub(crate) out: mpsc::Sender<Frame>,
@@ -201,6 +204,7 @@ impl SessionTask {
             hooks,
             agents,
             hook_room: HookRoom::new(setup.hooks),
+            display: Display::default(),
             prompts: PromptDesk::default(),
             ids,
             out,
@@ -233,7 +237,10 @@ impl SessionTask {
             Inbound::Frame(frame) => self.hear_frame(*frame).await,
             Inbound::Interrupt => self.interrupt().await,
             Inbound::Closed => self.close().await,
-            Inbound::ShutDown => self.feed(Input::ShutDown).await,
+            Inbound::ShutDown => {
+                self.show_everything().await;
+                self.feed(Input::ShutDown).await;
+            }
             Inbound::ParentMode(mode) => self.follow_mode(mode).await,
             Inbound::Mail(prompt) => self.feed(Input::Prompted(*prompt)).await,
         }
@@ -289,6 +296,9 @@ impl SessionTask {
             Report::TaskLeft(task) => self.take_task(task).await,
             Report::Mcp(report) => self.take_mcp_report(*report).await,
             Report::Expanded(expanded) => self.expanded(expanded).await,
+            Report::HookCalled(call) => self.hook_called(*call).await,
+            Report::ModelJudged(judged) => self.model_judged(*judged).await,
+            Report::WatchCrashed => self.watch_crashed().await,
         }
     }
 
@@ -312,6 +322,9 @@ impl SessionTask {
         self.start_ceiling();
         self.mcp_host_gone();
         if self.hold_close() {
+            if matches!(self.mcp.gate, Gate::Switching) {
+                self.give_up_callbacks().await;
+            }
             return;
         }
         self.close_now().await;

@@ -20,7 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agents::Granting;
 use crate::expander::Expanded;
+use crate::hook_line::HookCall;
 use crate::mcp_desk::{McpReport, McpWork};
+use crate::model_switch::{ModelJudged, ModelWish};
 use crate::task_desk::Desk;
 
 /// The answer where nobody is left who could give one.
@@ -41,6 +43,10 @@ pub(crate) enum Report {
     TaskLeft(BackgroundTask),
     Mcp(Box<McpReport>),
     Expanded(Expanded),
+    /// Somebody beside the session wants hooks to hear something.
+    HookCalled(Box<HookCall>),
+    ModelJudged(Box<ModelJudged>),
+    WatchCrashed,
 }
 
 /// Names a piece of work.
@@ -58,6 +64,11 @@ pub(crate) enum Name {
     Mcp(McpWork),
     /// A prompt that is being put together; there is one at a time.
     Expansion,
+    /// Hooks look at another model; there is one such wish at a time.
+    Switch,
+    /// The files that hooks want to hear of are looked at; numbered, since one that was aborted
+    /// may end after the next has begun.
+    Watch(u64),
 }
 
 /// Everything a session has under way.
@@ -69,6 +80,10 @@ pub(crate) struct Work {
     cancels: HashMap<CallId, CancellationToken>,
     task_cancels: HashMap<TaskId, CancellationToken>,
     hook_cancels: HashMap<RequestId, CancellationToken>,
+    /// The model that hooks look at.
+    wish: Option<ModelWish>,
+    /// How often other files were looked at.
+    watches: u64,
     left: mpsc::Receiver<BackgroundTask>,
     desk: Arc<Desk>,
     reports: mpsc::Receiver<Report>,
@@ -86,6 +101,8 @@ impl Work {
             cancels: HashMap::new(),
             task_cancels: HashMap::new(),
             hook_cancels: HashMap::new(),
+            wish: None,
+            watches: 0,
             left,
             desk: Arc::new(Desk(desk)),
             reports,
@@ -186,6 +203,26 @@ impl Work {
 
     pub(crate) fn expansion(&mut self, work: impl Future<Output = Expanded> + Send + 'static) {
         self.spawn(Name::Expansion, work.map(|expanded| Some(Report::Expanded(expanded))));
+    }
+
+    /// Waits for what hooks say about another model.
+    pub(crate) fn switch(
+        &mut self,
+        wish: ModelWish,
+        judging: impl Future<Output = ModelJudged> + Send + 'static,
+    ) {
+        self.wish = Some(wish);
+        let judged = |judged| Some(Report::ModelJudged(Box::new(judged)));
+        self.spawn(Name::Switch, judging.map(judged));
+    }
+
+    /// Looks at other files from now on, or at none.
+    pub(crate) fn watch(&mut self, watching: Option<impl Future<Output = ()> + Send + 'static>) {
+        self.abort(&Name::Watch(self.watches));
+        self.watches += 1;
+        if let Some(watching) = watching {
+            self.spawn(Name::Watch(self.watches), watching.map(|()| None));
+        }
     }
 
     pub(crate) fn timer(&mut self, timer: TimerId, after: Duration) {
@@ -299,6 +336,11 @@ impl Work {
         }
         match report {
             Ok(report) => report,
+            Err(error) if error.is_panic() && name == Name::Switch => {
+                let judged =
+                    |wish| Report::ModelJudged(Box::new(ModelJudged { wish, outcome: None }));
+                self.wish.take().map(judged)
+            }
             Err(error) if error.is_panic() => Some(crashed(name)),
             Err(_) => None,
         }
@@ -336,6 +378,7 @@ fn crashed(name: Name) -> Report {
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),
+        Name::Watch(_) | Name::Switch => Report::WatchCrashed,
         Name::Mcp(work) => Report::Mcp(Box::new(McpReport::Crashed(work))),
         Name::Reservation(response) => {
             let (grant, spent) = NOBODY_GRANTS;

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use tillerman_testkit::{CapturedRequest, Reply, Script, ScriptedServer, response};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use crate::harness::{FRAMES_OUT, Finished, World, tool_result_texts};
 
@@ -222,5 +224,259 @@ async fn faults_of_a_hook_child_stop_nothing_and_are_told() {
         assert!(played.made(), "{line}");
         assert!(played.finished.text().contains("hook_failed"), "{line}");
         played.finished.assert_stderr("The work went on without it");
+    }
+}
+
+#[tokio::test]
+async fn row_defer_ends_the_round_and_leaves_the_call_to_the_host() {
+    let defer = json!({"hookSpecificOutput":
+        {"hookEventName": "PreToolUse", "permissionDecision": "defer"}});
+    let played = play(&json!({"PreToolUse": command(&format!("echo '{defer}'"))}), "go").await;
+    assert!(!played.made() && played.requests() == 1);
+    let result = played.finished.result();
+    assert_eq!(result["terminal_reason"], "tool_deferred");
+    assert_eq!(result["deferred_tool_use"]["name"], "Bash");
+    assert_eq!(result["deferred_tool_use"]["input"], json!({"command": "touch made"}));
+}
+
+/// A session in which somebody would have to be asked about a command, and nobody is there.
+async fn play_guarded(decision: &str, calls: &'static [&'static str]) -> Played {
+    let world = World::new();
+    let server = ScriptedServer::start(Script::from_fn(move |request| {
+        match calls.get(request.tool_results().len()) {
+            Some(line) => response().tool_call("Bash", json!({ "command": line })).into(),
+            None => response().text("done").into(),
+        }
+    }))
+    .await;
+    let line = format!("cat >> asked; echo >> asked; {decision}");
+    let settings = json!({"hooks": {"PermissionRequest": command(&line)}}).to_string();
+    let launch = world.tillerman().asks(&server).args(FRAMES_OUT);
+    let finished = launch.args(["--settings", &settings, "--", "go"]).run().await;
+    finished.assert_code(0).assert_no_panic();
+    Played { world, server, finished }
+}
+
+/// A command that gives this decision about a permission question.
+fn decides(decision: &Value) -> String {
+    let output = json!({"hookSpecificOutput":
+        {"hookEventName": "PermissionRequest", "decision": decision}});
+    format!("echo '{output}'")
+}
+
+#[tokio::test]
+async fn row_permission_request_answers_in_a_persons_place() {
+    let other = json!({"behavior": "allow", "updatedInput": {"command": "touch other"}});
+    let rows = [
+        (decides(&json!({"behavior": "allow"})), true, ""),
+        (decides(&json!({"behavior": "deny", "message": "not today"})), false, "not today"),
+        (decides(&other), false, ""),
+        // No opinion, or one that does not count, leaves the question; nobody is there to ask.
+        ("exit 0".to_owned(), false, "Bash was not run"),
+        (NO.to_owned(), false, "Bash was not run"),
+    ];
+    for (decision, runs, said) in rows {
+        let played = play_guarded(&decision, &["touch made"]).await;
+        assert_eq!(played.made(), runs, "{decision}");
+        assert_eq!(played.world.file("other").exists(), decision.contains("other"), "{decision}");
+        let told = tool_result_texts(&played.finished.frames()).join("");
+        assert!(told.contains(said), "{decision}: {told}");
+        let asked = played.heard("asked");
+        assert_eq!(asked[0]["tool_input"], json!({"command": "touch made"}));
+        assert!(asked[0]["permission_suggestions"].is_array(), "{asked:?}");
+    }
+}
+
+#[tokio::test]
+async fn row_permission_updates_hold_where_they_say() {
+    for (destination, is_kept) in [("session", false), ("localSettings", true)] {
+        let rules = json!([{"toolName": "Bash", "ruleContent": "touch *"}]);
+        let update = json!({"type": "addRules", "rules": rules, "behavior": "allow",
+            "destination": destination});
+        let allow = decides(&json!({"behavior": "allow", "updatedPermissions": [update]}));
+        let played = play_guarded(&allow, &["touch made", "touch again"]).await;
+        assert!(played.made() && played.world.file("again").exists(), "{destination}");
+        assert_eq!(played.heard("asked").len(), 1, "{destination}: the second is no question");
+        let local = std::fs::read_to_string(played.world.file(".claude/settings.local.json"));
+        let kept = local.is_ok_and(|text| text.contains("Bash(touch *)"));
+        assert_eq!(kept, is_kept, "{destination}");
+    }
+}
+
+/// Answers every request on loopback alike, for ever.
+async fn answer_all(listener: TcpListener, status: &str, body: &str) {
+    loop {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut received = Vec::new();
+        while !String::from_utf8_lossy(&received).ends_with('}') {
+            let mut buffer = [0; 4096];
+            let read = stream.read(&mut buffer).await.unwrap();
+            received.extend_from_slice(&buffer[..read]);
+        }
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close");
+        stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
+        stream.shutdown().await.ok();
+    }
+}
+
+#[tokio::test]
+async fn row_http_handlers_object_by_json_and_not_by_status() {
+    let no = r#"{"decision":"block","reason":"not-so"}"#;
+    let rows = [
+        ("200 OK", "", true, false),
+        ("204 No Content", "", true, false),
+        ("200 OK", no, false, false),
+        ("403 Forbidden", no, true, true),
+        ("500 Internal Server Error", "", true, true),
+    ];
+    for (status, body, runs, complains) in rows {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let hook = json!({"type": "http", "url": url});
+        let hooks = json!({"PreToolUse": [{"hooks": [hook]}]});
+        let played = tokio::select! {
+            played = play(&hooks, "go") => played,
+            () = answer_all(listener, status, body) => unreachable!("it answers for ever"),
+        };
+        assert_eq!(played.made(), runs, "{status} {body}");
+        let text = played.finished.text();
+        assert_eq!(text.contains("hook_failed"), complains, "{status} {body}: {text}");
+    }
+}
+
+/// A session whose checks by a model come out like this, and what the checks were asked.
+async fn play_checked(hook: &Value, answer: &'static str) -> (Played, Vec<CapturedRequest>) {
+    let world = World::new();
+    std::fs::write(world.file("rules.txt"), "Touching is forbidden.").unwrap();
+    let rules = world.file("rules.txt");
+    let is_check = |request: &CapturedRequest| request.system_text().contains("You check one");
+    let server = ScriptedServer::start(Script::from_fn(move |request| match is_check(request) {
+        true if request.tool_names().contains(&"Read") && request.tool_results().is_empty() => {
+            response().tool_call("Read", json!({"file_path": rules})).into()
+        }
+        true => response().text(answer).into(),
+        false => work(request),
+    }))
+    .await;
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook]}]}}).to_string();
+    let launch = world.tillerman().asks(&server).unguarded().args(FRAMES_OUT);
+    let finished = launch.args(["--settings", &settings, "--", "go"]).run().await;
+    finished.assert_code(0).assert_no_panic();
+    let checks = server.requests().into_iter().filter(is_check).collect();
+    (Played { world, server, finished }, checks)
+}
+
+#[tokio::test]
+async fn row_prompt_and_agent_handlers_say_ok_or_give_a_reason() {
+    let no = r#"{"ok": false, "reason": "not-so"}"#;
+    // The answer, whether a refused call only fails, whether it runs, and the requests of the work.
+    let rows = [(r#"{"ok": true}"#, false, true, 2), (no, false, false, 1), (no, true, false, 2)];
+    for (kind, looks) in [("prompt", 0), ("agent", 1)] {
+        for (answer, goes_on, runs, requests) in rows {
+            let hook = json!({"type": kind, "prompt": "Fine? $ARGUMENTS",
+                "continueOnBlock": goes_on});
+            let (played, checks) = play_checked(&hook, answer).await;
+            assert_eq!(played.made(), runs, "{kind} {answer} {goes_on}");
+            assert_eq!(checks.len(), 1 + looks, "{kind}");
+            assert_eq!(played.requests() - checks.len(), requests, "{kind} {answer} {goes_on}");
+            assert!(checks[0].user_text().contains("touch made"), "{kind}");
+            let seen = checks[looks].tool_result_texts().join("");
+            assert_eq!(seen.contains("Touching is forbidden."), looks == 1, "{kind}: {seen}");
+            let told = played.finished.text();
+            assert_eq!(told.contains("not-so"), !runs, "{kind} {answer} {goes_on}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn row_instructions_hooks_hear_which_files_were_loaded_and_why() {
+    let world = World::new();
+    let put = |name: &str, text: &str| {
+        let path = world.file(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    put("CLAUDE.md", "See @more.md");
+    put("more.md", "More.");
+    put("src/CLAUDE.md", "Sources.");
+    put(".claude/rules/rust.md", "---\npaths: [\"src/*.rs\"]\n---\nRust.");
+    put("src/a.rs", "fn main() {}");
+    let path = world.file("src/a.rs");
+    let server =
+        ScriptedServer::start(Script::from_fn(move |request| match request.tool_results().len() {
+            0 => response().tool_call("Read", json!({"file_path": path})).into(),
+            _ => response().text("done").into(),
+        }))
+        .await;
+    // Several run at once, so each writes its line in one go.
+    let record = |file: &str| {
+        let line = format!("told=$(cat); printf '%s\\n' \"$told\" >> {file}");
+        json!({"type": "command", "command": line})
+    };
+    let (all, nested) = (record("told"), record("nested"));
+    let settings = json!({"hooks": {"InstructionsLoaded": [{"hooks": [all]},
+        {"matcher": "nested_traversal", "hooks": [nested]}]}})
+    .to_string();
+    let launch = world.tillerman().asks(&server).unguarded().args(FRAMES_OUT);
+    let finished = launch.args(["--settings", &settings, "--", "go"]).run().await;
+    finished.assert_code(0).assert_no_panic();
+    let played = Played { world, server, finished };
+    let mut told: Vec<(String, String)> = played
+        .heard("told")
+        .iter()
+        .map(|it| {
+            let file = it["file_path"].as_str().unwrap().rsplit("work/").next().unwrap();
+            (file.to_owned(), it["load_reason"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    told.sort();
+    let expected = [
+        (".claude/rules/rust.md", "path_glob_match"),
+        ("CLAUDE.md", "session_start"),
+        ("more.md", "include"),
+        ("src/CLAUDE.md", "nested_traversal"),
+    ];
+    assert_eq!(told, expected.map(|(file, why)| (file.to_owned(), why.to_owned())));
+    assert_eq!(played.heard("nested").len(), 1);
+}
+
+#[tokio::test]
+async fn row_task_hooks_take_a_task_off_the_list_or_keep_it_open() {
+    // The hook that objects, and the list as it is in the end.
+    let rows = [
+        ("", "#1 [completed] dig", "Task 1 was changed."),
+        ("TaskCreated", "There are no tasks.", "There is no task 1."),
+        ("TaskCompleted", "#1 [pending] dig", "TaskCompleted hook error: not-so"),
+    ];
+    for (objects, list, said) in rows {
+        let world = World::new();
+        let server = ScriptedServer::start(Script::from_fn(move |request| {
+            let task = json!({"subject": "dig", "description": "a hole"});
+            let done = json!({"taskId": "1", "status": "completed"});
+            match request.tool_results().len() {
+                0 => response().tool_call("TaskCreate", task).into(),
+                1 => response().tool_call("TaskUpdate", done).into(),
+                2 => response().tool_call("TaskList", json!({})).into(),
+                _ => response().text("done").into(),
+            }
+        }))
+        .await;
+        let mut hooks = json!({});
+        for event in ["TaskCreated", "TaskCompleted"] {
+            let end = if event == objects { NO } else { "exit 0" };
+            hooks[event] = command(&format!("cat >> told; echo >> told; {end}"));
+        }
+        let settings = json!({ "hooks": hooks }).to_string();
+        let launch = world.tillerman().asks(&server).args(FRAMES_OUT);
+        let launch = launch.env("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1");
+        let finished = launch.args(["--settings", &settings, "--", "go"]).run().await;
+        finished.assert_code(0).assert_no_panic();
+        let played = Played { world, server, finished };
+        let results = tool_result_texts(&played.finished.frames());
+        assert!(results[1].contains(said) && results[2].contains(list), "{objects}: {results:?}");
+        let told = played.heard("told");
+        assert_eq!(told.len(), if objects == "TaskCreated" { 1 } else { 2 }, "{told:?}");
+        assert!(told.iter().all(|it| it["task_id"] == "1" && it["task_subject"] == "dig"));
     }
 }

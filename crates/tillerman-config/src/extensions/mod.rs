@@ -25,7 +25,7 @@ pub use agents::AgentFile;
 pub use catalog::{Extensions, LISTING_BUDGET, listing};
 pub use marketplaces::enabled_plugins;
 pub(crate) use marketplaces::led_to;
-pub use memory::{Memory, MemoryFile, MemoryKind, Surroundings};
+pub use memory::{LoadedFile, Memory, MemoryFile, MemoryKind, Surroundings};
 pub use origin::{Origin, Trust};
 pub use places::ExtensionPlaces;
 pub use plugins::{Plugin, PluginFolder};

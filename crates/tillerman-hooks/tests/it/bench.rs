@@ -1,5 +1,6 @@
 //! A place to run handlers in, and what they are told.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 use tillerman_hooks::{Handlers, HookConfig};
 use tillerman_ports::{
     BackgroundTask, BoxFuture, EventStream, HookEnd, HookJob, HookReport, HookRunner as _, Model,
-    TaskDesk, TaskRefused, Tool,
+    Sight, TaskDesk, TaskRefused, Tool,
 };
 use tillerman_protocol::hook::{HookHandler, HookOutput, HookSection};
 use tillerman_protocol::model::{ModelEvent, ModelFailure, ModelRequest};
@@ -26,6 +27,7 @@ pub(crate) struct Bench {
     handlers: Handlers,
     pub(crate) model: ScriptedModel,
     pub(crate) tool: Option<Arc<dyn Tool>>,
+    pub(crate) sight: Sight,
     pub(crate) timeout: Duration,
     pub(crate) cancel: CancellationToken,
     pub(crate) variables: Vec<(String, String)>,
@@ -62,6 +64,7 @@ impl Bench {
             handlers: Handlers::new(config),
             model,
             tool: None,
+            sight: Sight::default(),
             timeout: PATIENCE,
             cancel: CancellationToken::new(),
             variables: Vec::new(),
@@ -96,6 +99,7 @@ impl Bench {
             timeout: self.timeout,
             cancel: self.cancel.clone(),
             tool: self.tool.clone(),
+            sight: self.sight.clone(),
             tasks: Arc::new(NoDesk),
             progress: None,
         }
@@ -156,6 +160,7 @@ pub(crate) fn input(event: &str) -> Value {
         "WorktreeCreate" => json!({"name": "w"}),
         "Elicitation" => json!({"mcp_server_name": "m", "message": "q"}),
         "ElicitationResult" => json!({"mcp_server_name": "m", "action": "accept"}),
+        "PreModelSwitch" => json!({"from_model": "a", "to_model": "b", "source": "sdk"}),
         "SubagentStart" => json!({}),
         other => panic!("{other} has no sample"),
     };
@@ -193,10 +198,12 @@ impl TaskDesk for NoDesk {
     }
 }
 
-/// Answers every request with the same events and remembers what it was asked.
+/// Answers requests with what comes first, then always with the same events, and remembers what
+/// it was asked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptedModel {
     pub(crate) events: Arc<Mutex<Vec<ModelEvent>>>,
+    pub(crate) first: Arc<Mutex<VecDeque<Vec<ModelEvent>>>>,
     pub(crate) requests: Arc<Mutex<Vec<ModelRequest>>>,
 }
 
@@ -206,17 +213,31 @@ impl ScriptedModel {
             "content_block": {"type": "text", "text": ""}});
         let delta = json!({"type": "content_block_delta", "index": 0,
             "delta": {"type": "text_delta", "text": text}});
-        let events = [start, delta, json!({"type": "message_stop"})];
-        let event =
-            |value| ModelEvent::Stream(serde_json::from_value::<StreamEvent>(value).unwrap());
-        *self.events.lock().unwrap() = events.into_iter().map(event).collect();
+        *self.events.lock().unwrap() = events([start, delta, json!({"type": "message_stop"})]);
     }
+
+    /// Has it call a tool before it says anything.
+    pub(crate) fn calls_first(&self, name: &str, input: &Value) {
+        let start = json!({"type": "content_block_start", "index": 0,
+            "content_block": {"type": "tool_use", "id": "toolu_a", "name": name, "input": {}}});
+        let delta = json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "input_json_delta", "partial_json": input.to_string()}});
+        let events = events([start, delta, json!({"type": "message_stop"})]);
+        self.first.lock().unwrap().push_back(events);
+    }
+}
+
+fn events<const N: usize>(values: [Value; N]) -> Vec<ModelEvent> {
+    let event = |value| ModelEvent::Stream(serde_json::from_value::<StreamEvent>(value).unwrap());
+    values.into_iter().map(event).collect()
 }
 
 impl Model for ScriptedModel {
     fn respond(&self, request: ModelRequest) -> EventStream {
         self.requests.lock().unwrap().push(request);
-        Box::pin(futures_util::stream::iter(self.events.lock().unwrap().clone()))
+        let first = self.first.lock().unwrap().pop_front();
+        let events = first.unwrap_or_else(|| self.events.lock().unwrap().clone());
+        Box::pin(futures_util::stream::iter(events))
     }
 
     fn count_tokens(&self, _request: ModelRequest) -> BoxFuture<Result<u64, ModelFailure>> {

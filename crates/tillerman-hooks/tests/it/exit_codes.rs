@@ -55,6 +55,7 @@ async fn exit_code_2_refuses_where_something_can_be_refused() {
         "Elicitation",
         "ElicitationResult",
         "WorktreeCreate",
+        "PreModelSwitch",
         // The model is told.
         "PostToolUse",
         "PostToolUseFailure",

@@ -4,6 +4,8 @@
 mod bench;
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod background;
 #[cfg(test)]
 mod commands;

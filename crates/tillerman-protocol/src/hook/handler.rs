@@ -31,6 +31,8 @@ pub enum HookAction {
     McpTool(McpToolHook),
     /// Asks a model.
     Prompt(PromptHook),
+    /// Has an agent look into it, with tools that only look.
+    Agent(PromptHook),
 }
 
 /// A command that is told of the event on its standard input.
@@ -87,7 +89,7 @@ impl McpToolHook {
     }
 }
 
-/// A question to a model about the event.
+/// A question to a model or an agent about the event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptHook {
@@ -110,6 +112,7 @@ impl HookAction {
             Self::Http(_) => "http",
             Self::McpTool(_) => "mcp_tool",
             Self::Prompt(_) => "prompt",
+            Self::Agent(_) => "agent",
         }
     }
 }

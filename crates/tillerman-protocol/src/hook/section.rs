@@ -133,10 +133,7 @@ fn action(fields: &Map<String, Value>) -> Result<HookAction, String> {
         Some("http") => details(fields).map(HookAction::Http),
         Some("mcp_tool") => details(fields).map(HookAction::McpTool),
         Some("prompt") => details(fields).map(HookAction::Prompt),
-        Some("agent") => Err(
-            "is of the type agent, which this version cannot run; use prompt or command instead"
-                .to_owned(),
-        ),
+        Some("agent") => details(fields).map(HookAction::Agent),
         Some(other) => Err(format!("is of the type {other}, which is not known; it never runs")),
         None => Err("has no type and will never run".to_owned()),
     }

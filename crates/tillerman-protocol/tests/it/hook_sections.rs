@@ -54,7 +54,7 @@ fn what_cannot_be_used_is_named_and_takes_nothing_else_with_it() {
         (json!({"Stop": [{"hooks": ["check"]}]}), "Stop[0].hooks[0] is no object"),
         (json!({"Stop": [{"hooks": [good, {"command": "x"}]}]}), "Stop[0].hooks[1] has no type"),
         (json!({"Stop": [{"hooks": [{"type": "carrier_pigeon"}]}]}), "carrier_pigeon"),
-        (json!({"Stop": [{"hooks": [{"type": "agent", "prompt": "p"}]}]}), "type agent"),
+        (json!({"Stop": [{"hooks": [{"type": "agent"}]}]}), "missing field `prompt`"),
         (json!({"Stop": [{"hooks": [{"type": "command"}]}]}), "missing field `command`"),
         (json!({"Stop": [{"hooks": [{"type": "http", "url": 7}]}]}), "cannot be read"),
         (json!({"Stop": [{"hooks": [{"type": "command", "command": "x", "if": 7}]}]}), "`if`"),

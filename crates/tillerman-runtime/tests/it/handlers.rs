@@ -78,6 +78,8 @@ impl HookRunner for ScriptedRunner {
             tool: job.tool.as_ref().map(|tool| tool.spec().name),
             env_file: job.env_file.is_some(),
         });
+        // Before there is anything to wait for.
+        assert_ne!(command, "crash at once", "on purpose");
         Box::pin(async move {
             let failed = |why: &str| HookReport::new(HookEnd::Failed(why.to_owned()));
             match command.as_str() {

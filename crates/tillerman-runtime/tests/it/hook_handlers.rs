@@ -159,6 +159,8 @@ async fn every_kind_has_its_usual_time_limit() {
         ("PreToolUse", does("x"), 600.0),
         ("PreToolUse", http, 600.0),
         ("PreToolUse", prompt.clone(), 30.0),
+        ("PreToolUse", json!({"type": "agent", "prompt": "p"}), 60.0),
+        ("MessageDisplay", does("x"), 10.0),
         ("UserPromptSubmit", does("x"), 30.0),
         ("PreToolUse", timed(json!(2.5)), 2.5),
         ("UserPromptSubmit", timed(json!(90)), 90.0),

@@ -56,6 +56,7 @@ async fn whatever_a_handler_does_the_work_goes_on_and_the_host_hears_of_it() {
     let table = [
         ("fail", "failed: it is broken"),
         ("crash", "crashed"),
+        ("crash at once", "crashed"),
         ("time out", "did not end within 5 s"),
         ("never", "did not end within 5 s"),
         ("remark", "look here"),

@@ -48,6 +48,8 @@ mod hook_failures;
 #[cfg(test)]
 mod hook_handlers;
 #[cfg(test)]
+mod hook_moments;
+#[cfg(test)]
 mod hook_news;
 #[cfg(test)]
 mod hooks;

@@ -15,6 +15,37 @@ pub struct MemoryFile {
     pub imported_by: Option<PathBuf>,
 }
 
+/// A memory file that has become part of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Whose word it is.
+    pub kind: MemoryKind,
+    /// Why it was loaded: `session_start`, `nested_traversal`, `path_glob_match` or `include`.
+    pub reason: &'static str,
+    /// The patterns under which it applies.
+    pub patterns: Option<Vec<String>>,
+    /// The file that was looked at.
+    pub touched: Option<PathBuf>,
+    /// The file that imports it.
+    pub imported_by: Option<PathBuf>,
+}
+
+impl MemoryFile {
+    /// The file as something that was loaded for this reason; an import has its own.
+    pub(super) fn loaded(&self, reason: &'static str, touched: Option<&Path>) -> LoadedFile {
+        LoadedFile {
+            path: self.path.clone(),
+            kind: self.kind,
+            reason: if self.imported_by.is_some() { "include" } else { reason },
+            patterns: None,
+            touched: touched.map(Path::to_path_buf),
+            imported_by: self.imported_by.clone(),
+        }
+    }
+}
+
 /// Whose word a memory file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
@@ -29,6 +60,17 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
+    /// What hooks are told about a file of this kind.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Managed => "Managed",
+            Self::User => "User",
+            Self::Project => "Project",
+            Self::Local => "Local",
+        }
+    }
+
     /// What the model is told about a file of this kind.
     const fn about(self) -> &'static str {
         match self {

@@ -6,6 +6,6 @@ mod load;
 mod rules;
 mod surroundings;
 
-pub use file::{MemoryFile, MemoryKind};
+pub use file::{LoadedFile, MemoryFile, MemoryKind};
 pub use load::Memory;
 pub use surroundings::Surroundings;

@@ -18,6 +18,8 @@ pub(super) struct Rule {
     pub(super) kind: MemoryKind,
     pub(super) text: String,
     pub(super) scope: Scope,
+    /// The patterns of its scope, as they are written.
+    pub(super) patterns: Vec<String>,
 }
 
 /// Which files rules are meant for.
@@ -66,11 +68,13 @@ fn read(
 ) -> Result<Option<Rule>, Problem> {
     let Some(text) = tree::read(root, &path)? else { return Ok(None) };
     let document = frontmatter::parse(&path, &text)?;
-    let scope = match frontmatter::list(&document.fields, "paths") {
+    let patterns = frontmatter::list(&document.fields, "paths");
+    let scope = match &patterns {
         None => Scope::Everything,
-        Some(patterns) => Scope::Some(base.to_path_buf(), globs(&path, &patterns)?),
+        Some(patterns) => Scope::Some(base.to_path_buf(), globs(&path, patterns)?),
     };
-    Ok(Some(Rule { path, kind, text: document.body, scope }))
+    let patterns = patterns.unwrap_or_default();
+    Ok(Some(Rule { path, kind, text: document.body, scope, patterns }))
 }
 
 /// Patterns as one; `*` stops at slashes and `**` does not.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::extensions::memory::file::{MemoryFile, MemoryKind};
+use crate::extensions::memory::file::{LoadedFile, MemoryFile, MemoryKind};
 use crate::extensions::memory::load::{Memory, Reader};
 use crate::extensions::memory::rules::Rule;
 use crate::extensions::places::ExtensionPlaces;
@@ -21,6 +21,7 @@ pub struct Surroundings {
     visited: HashSet<PathBuf>,
     given: Vec<PathBuf>,
     problems: Vec<Problem>,
+    loaded: Vec<LoadedFile>,
 }
 
 impl Surroundings {
@@ -30,7 +31,9 @@ impl Surroundings {
         let cwd = places.cwd.canonicalize().unwrap_or_else(|_| places.cwd.clone());
         let given = memory.files.iter().filter_map(|file| file.path.canonicalize().ok()).collect();
         let scoped = memory.scoped.clone();
-        Self { places, cwd, scoped, visited: HashSet::new(), given, problems: Vec::new() }
+        let loaded = memory.files.iter().map(|file| file.loaded("session_start", None)).collect();
+        let (visited, problems) = (HashSet::new(), Vec::new());
+        Self { places, cwd, scoped, visited, given, problems, loaded }
     }
 
     /// The memory that is due now that a file or folder was looked at; each text is given once.
@@ -63,13 +66,26 @@ impl Surroundings {
         let held = std::mem::take(&mut self.scoped).into_iter();
         let (due, rest): (Vec<Rule>, Vec<Rule>) = held.partition(|rule| rule.scope.covers(&path));
         self.scoped = rest;
+        let nested = reader.memory.files.iter();
+        self.loaded.extend(nested.map(|file| file.loaded("nested_traversal", Some(&path))));
         for rule in due {
+            let before = reader.memory.files.len();
             reader.take(&rule.path, rule.kind, &rule.text, None, &mut Vec::new());
+            let new = reader.memory.files.iter().skip(before);
+            self.loaded.extend(new.map(|file| LoadedFile {
+                patterns: Some(rule.patterns.clone()),
+                ..file.loaded("path_glob_match", Some(&path))
+            }));
         }
         let (memory, seen) = reader.seen();
         self.given = seen;
         self.problems.extend(memory.problems);
         memory.files.iter().map(MemoryFile::shown).collect()
+    }
+
+    /// The files that were loaded since the last time, those of the beginning first.
+    pub fn take_loaded(&mut self) -> Vec<LoadedFile> {
+        std::mem::take(&mut self.loaded)
     }
 
     /// What was left out since the last time, and why.

@@ -20,7 +20,7 @@ use super::dice::Dice;
 /// When simulated sessions begin, in milliseconds.
 pub(super) const BEGINNING: i64 = 1_700_000_000_000;
 
-const EVENTS: [HookEvent; 15] = [
+const EVENTS: [HookEvent; 16] = [
     HookEvent::PreToolUse,
     HookEvent::PostToolUse,
     HookEvent::PostToolUseFailure,
@@ -36,6 +36,7 @@ const EVENTS: [HookEvent; 15] = [
     HookEvent::SessionEnd,
     HookEvent::PreCompact,
     HookEvent::PostCompact,
+    HookEvent::PreModelSwitch,
 ];
 
 /// What stays the same for all sessions, so that it is built once.
