@@ -17,6 +17,7 @@ mod carry_out;
 mod checkpoints;
 mod control;
 mod invocations;
+mod letting_go;
 mod live_settings;
 mod malformed;
 mod mcp;
@@ -35,6 +36,7 @@ mod mcp_desk;
 mod questions;
 mod redact;
 mod task_desk;
+mod task_files;
 
 mod context_usage;
 mod server_instructions;

@@ -13,15 +13,16 @@ use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequ
 use tillerman_protocol::stream::StreamEvent;
 use tillerman_protocol::task::{TaskEnd, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome};
-use tillerman_protocol::{RequestId, TaskId};
+use tillerman_protocol::{RequestId, TaskId, ToolUseId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::Granting;
+use crate::agents::{Granting, Unheard};
+use crate::control::Answer;
 use crate::expander::Expanded;
 use crate::mcp_desk::{McpReport, McpWork};
-use crate::task_desk::Desk;
+use crate::task_desk::{CallDesk, Desk};
 
 /// The answer where nobody is left who could give one.
 const NOBODY_GRANTS: Granting = (Grant::Refused(Shortage::Dollars), Share { usd: 0.0, tokens: 0 });
@@ -41,6 +42,10 @@ pub(crate) enum Report {
     TaskLeft(BackgroundTask),
     Mcp(Box<McpReport>),
     Expanded(Expanded),
+    /// A message came too late for the agent that it was for.
+    Unheard(Box<Unheard>),
+    /// A request of the host is done.
+    Answered(RequestId, Answer),
 }
 
 /// Names a piece of work.
@@ -58,6 +63,7 @@ pub(crate) enum Name {
     Mcp(McpWork),
     /// A prompt that is being put together; there is one at a time.
     Expansion,
+    Request(RequestId),
 }
 
 /// Everything a session has under way.
@@ -67,6 +73,7 @@ pub(crate) struct Work {
     names: HashMap<Id, Name>,
     handles: HashMap<Name, AbortHandle>,
     cancels: HashMap<CallId, CancellationToken>,
+    call_desks: HashMap<CallId, (ToolUseId, Arc<CallDesk>)>,
     task_cancels: HashMap<TaskId, CancellationToken>,
     hook_cancels: HashMap<RequestId, CancellationToken>,
     left: mpsc::Receiver<BackgroundTask>,
@@ -84,6 +91,7 @@ impl Work {
             names: HashMap::new(),
             handles: HashMap::new(),
             cancels: HashMap::new(),
+            call_desks: HashMap::new(),
             task_cancels: HashMap::new(),
             hook_cancels: HashMap::new(),
             left,
@@ -152,6 +160,27 @@ impl Work {
         );
     }
 
+    /// A call that may end in something else than its answer.
+    pub(crate) fn errand(
+        &mut self,
+        call: CallId,
+        cancel: CancellationToken,
+        running: impl Future<Output = Report> + Send + 'static,
+    ) {
+        self.cancels.insert(call, cancel);
+        self.spawn(Name::Tool(call), running.map(Some));
+    }
+
+    /// Works out the answer to a request of the host.
+    pub(crate) fn request(
+        &mut self,
+        id: RequestId,
+        answer: impl Future<Output = Answer> + Send + 'static,
+    ) {
+        let name = Name::Request(id.clone());
+        self.spawn(name, answer.map(|answer| Some(Report::Answered(id, answer))));
+    }
+
     /// Something that MCP servers are waited for.
     pub(crate) fn mcp(
         &mut self,
@@ -169,6 +198,27 @@ impl Work {
     /// Where tools leave work behind.
     pub(crate) fn desk(&self) -> Arc<Desk> {
         Arc::clone(&self.desk)
+    }
+
+    /// Where a call leaves its work behind, by itself or because it is let go.
+    pub(crate) fn call_desk(&mut self, call: CallId, tool_use_id: ToolUseId) -> Arc<CallDesk> {
+        let desk = Arc::new(CallDesk::new(self.desk()));
+        self.call_desks.insert(call, (tool_use_id, Arc::clone(&desk)));
+        desk
+    }
+
+    /// Lets a call, or all of them, go on in the background; says which ones do.
+    pub(crate) fn let_go(&self, wanted: Option<&ToolUseId>) -> Vec<CallId> {
+        let is_wanted = |id: &ToolUseId| wanted.is_none_or(|wanted| wanted == id);
+        let released =
+            self.call_desks.iter().filter(|(_, (id, desk))| is_wanted(id) && desk.release());
+        released.map(|(call, _)| *call).collect()
+    }
+
+    /// The call under way that the model named like this.
+    pub(crate) fn call_of(&self, tool_use_id: &ToolUseId) -> Option<CallId> {
+        let mut calls = self.call_desks.iter();
+        calls.find(|(_, (id, _))| id == tool_use_id).map(|(call, _)| *call)
     }
 
     pub(crate) fn task(&mut self, task: BackgroundTask) {
@@ -289,7 +339,10 @@ impl Work {
         let name = self.names.remove(&id)?;
         self.handles.remove(&name);
         match &name {
-            Name::Tool(call) => drop(self.cancels.remove(call)),
+            Name::Tool(call) => {
+                self.cancels.remove(call);
+                self.call_desks.remove(call);
+            }
             Name::Task(task) => drop(self.task_cancels.remove(task)),
             Name::DetachedHook(id) => drop(self.hook_cancels.remove(id)),
             Name::Hook(id) if !matches!(report, Ok(Some(ref report)) if is_detached(report)) => {
@@ -333,6 +386,10 @@ fn crashed(name: Name) -> Report {
         }
         Name::Expansion => {
             Report::Expanded(Expanded::Answer("The command crashed and was left out.".to_owned()))
+        }
+        Name::Request(id) => {
+            let text = "The request crashed; nothing was changed.".to_owned();
+            Report::Answered(id, Err((text, None)))
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),
