@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use tillerman_config::extensions::{
     CodingInstructions, DEFAULT_STYLE, ExtensionPlaces, Extensions, LISTING_BUDGET, Memory,
-    OutputStyle, PluginFolder, Problem, Surroundings, Trust, enabled_plugins,
+    MemoryFile, MemoryKind, OutputStyle, PluginFolder, Problem, Surroundings, Trust,
+    enabled_plugins,
 };
 use tillerman_config::{Layers, Places, Source, Standing};
-use tillerman_ports::Contents;
+use tillerman_ports::{Contents, MemoryNote};
 use tillerman_protocol::SessionId;
 use tillerman_runtime::SystemPrompt;
 
@@ -63,11 +64,22 @@ pub(crate) fn extend(
         runs_programs: !ground.layers.is_on("disableSkillShellExecution"),
         project_runs: ground.layers.runs(Source::Project),
         surroundings: Surroundings::new(places.clone(), &memory),
+        memory_files: memory.files.iter().map(note).collect(),
         places,
         finder,
     };
     let library = Arc::new(FileLibrary::new(shelf, extensions));
     Extended { contents: library.contents(), library, memory: memory.text(), style }
+}
+
+fn note(file: &MemoryFile) -> MemoryNote {
+    let kind = match file.kind {
+        MemoryKind::Managed => "Managed",
+        MemoryKind::User => "User",
+        MemoryKind::Project => "Project",
+        MemoryKind::Local => "Local",
+    };
+    MemoryNote { path: file.path.clone(), kind, bytes: file.shown().len() as u64 }
 }
 
 impl Extended {

@@ -9,7 +9,9 @@ use tillerman_config::extensions::{
     Part, Plugin, Problem, Skill, SkillKind, Surroundings, Trust, expand, listing,
 };
 use tillerman_engine::COMMANDS;
-use tillerman_ports::{Contents, Invocation, InvocationPart, Library, Programs, Reading};
+use tillerman_ports::{
+    Contents, Invocation, InvocationPart, Library, MemoryNote, Programs, Reading,
+};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::frame::Init;
 use tillerman_protocol::hook::{HookDetail, HookScope, HookSection, HookSource};
@@ -24,6 +26,7 @@ pub(crate) struct Shelf {
     pub(crate) places: ExtensionPlaces,
     pub(crate) finder: PluginFinder,
     pub(crate) surroundings: Surroundings,
+    pub(crate) memory_files: Vec<MemoryNote>,
     pub(crate) session: String,
     /// The output style in use.
     pub(crate) style: String,
@@ -144,6 +147,10 @@ impl Library for FileLibrary {
     fn take_loaded(&self) -> Vec<HookDetail> {
         let loaded = self.state().shelf.surroundings.take_loaded();
         loaded.into_iter().map(told_to_hooks).collect()
+    }
+
+    fn memory_files(&self) -> Vec<MemoryNote> {
+        self.state().shelf.memory_files.clone()
     }
 
     fn reload(&self) -> Contents {

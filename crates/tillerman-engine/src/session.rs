@@ -78,6 +78,8 @@ pub(crate) struct Fullness {
 pub(crate) struct Choices {
     pub(crate) model: String,
     pub(crate) mode: PermissionMode,
+    /// The mode in which planning began.
+    pub(crate) before_plan: Option<PermissionMode>,
     pub(crate) thinking: Thinking,
     /// Whether questions are answered also when no more input comes.
     pub(crate) approver_stays: bool,
@@ -111,6 +113,7 @@ impl Session {
         let choices = Choices {
             model: config.model.clone(),
             mode: config.mode,
+            before_plan: None,
             thinking: config.thinking,
             approver_stays: false,
         };
@@ -328,8 +331,24 @@ impl Session {
     }
 
     pub(crate) fn choose_mode(&mut self, mode: PermissionMode) {
-        self.choices.mode = mode;
+        let before = std::mem::replace(&mut self.choices.mode, mode);
+        if mode == PermissionMode::Plan && before != mode {
+            self.choices.before_plan = Some(before);
+        }
         self.emit_mode();
+    }
+
+    /// A tool begins or ends planning. It ends in the mode in which it began, unless whoever
+    /// approved the plan has chosen another one.
+    pub(crate) fn switch_mode(&mut self, mode: PermissionMode) {
+        match (self.choices.mode, mode) {
+            (PermissionMode::Plan, PermissionMode::Default) => {
+                let before = self.choices.before_plan.take();
+                self.choose_mode(before.unwrap_or_default());
+            }
+            (_, PermissionMode::Default) => {}
+            (_, mode) => self.choose_mode(mode),
+        }
     }
 
     pub(crate) fn next(&mut self) -> u64 {

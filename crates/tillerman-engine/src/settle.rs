@@ -41,7 +41,7 @@ impl Session {
         match outcome {
             Ok(output) => {
                 if let Some(mode) = output.switches_to {
-                    self.choose_mode(mode);
+                    self.switch_mode(mode);
                 }
                 let content = replaced.map_or(output.content, content_of);
                 self.close_call(id, content, false, output.structured);

@@ -21,7 +21,7 @@ pub use clock::Clock;
 pub use confine::{Bounds, Confined, Confiner, Exchange, Hold, PlainCommand};
 pub use hook::{HookEnd, HookJob, HookReport, HookRunner, Permits, Redact, Sight};
 pub use keeper::PermissionKeeper;
-pub use library::{Contents, Invocation, InvocationPart, Library, Programs, Reading};
+pub use library::{Contents, Invocation, InvocationPart, Library, MemoryNote, Programs, Reading};
 pub use mcp::{CallProgress, Deferral, HostFailure, McpHost, McpPrompt, McpRefusal, McpServers};
 pub use model::{BoxFuture, EventStream, Model};
 pub use settings::{LiveSettings, SettingsChange, SettingsNotice, SettingsRules};

@@ -1,6 +1,6 @@
 //! The port to what files add to a session: commands, skills, and memory of the places it looks at.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use tillerman_protocol::frame::Init;
@@ -35,11 +35,27 @@ pub trait Library: Send + Sync + std::fmt::Debug {
         Vec::new()
     }
 
+    /// The memory files that hold from the start, broadest first. Reads nothing.
+    fn memory_files(&self) -> Vec<MemoryNote> {
+        Vec::new()
+    }
+
     /// Reads everything again.
     fn reload(&self) -> Contents;
 
     /// Offers the model only these skills from now on.
     fn limit_skills(&self, names: &[String]) -> Contents;
+}
+
+/// A memory file, for people who ask what fills the window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryNote {
+    /// The file.
+    pub path: PathBuf,
+    /// Whose word it is: `Managed`, `User`, `Project` or `Local`.
+    pub kind: &'static str,
+    /// How many bytes the model is shown of it.
+    pub bytes: u64,
 }
 
 /// What a prompt that begins with a slash means.

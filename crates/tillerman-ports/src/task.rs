@@ -14,6 +14,12 @@ pub trait TaskDesk: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// When the session takes no more tasks; the task has not been started then.
     fn take(&self, task: BackgroundTask) -> Result<(), TaskRefused>;
+
+    /// Fires when somebody wants the call to end and its work to go on as a task. A tool asks for
+    /// it only while it can do so; nothing means that work which has begun never becomes a task.
+    fn let_go(&self) -> Option<CancellationToken> {
+        None
+    }
 }
 
 /// Work that goes on in the background.

@@ -54,6 +54,9 @@ pub struct Member {
     pub agent_type: String,
     /// What it does.
     pub state: MemberState,
+    /// Whether it was asked to leave and has not answered yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked_to_leave: bool,
 }
 
 /// What a member does.

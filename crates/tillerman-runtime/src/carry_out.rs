@@ -92,6 +92,7 @@ impl SessionTask {
     async fn show_and_greet(&mut self, frame: Frame) {
         let greets =
             matches!(&frame, Frame::System(it) if matches!(it.detail, SystemDetail::Init(_)));
+        let Some(frame) = self.show_tasks_of_tree(frame).await else { return };
         self.present(frame).await;
         if greets {
             self.facing.has_greeted = true;
@@ -305,7 +306,7 @@ impl SessionTask {
         };
         self.mcp.shelf.note_call(call, name);
         let cancel = CancellationToken::new();
-        let tasks = self.work.desk();
+        let tasks = self.work.call_desk(call, tool_use_id.clone());
         let grant = self.grants.remove(&call).unwrap_or_default();
         // What the permission hangs on outranks what hooks left.
         let mut environment = self.hook_variables(name);

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use tillerman_engine::{ContextUsage, Session};
+use tillerman_ports::MemoryNote;
 
 /// Answers `get_context_usage`. The total is the provider's own count where there is one; how it
 /// is shared out between the parts is estimated from their size.
-pub(crate) fn describe(session: &Session) -> Value {
+pub(crate) fn describe(session: &Session, memory: &[MemoryNote]) -> Value {
     let usage = session.context_usage();
     let config = session.config();
     let foreign = config.tools.iter().filter(|tool| tool.name.starts_with("mcp__"));
@@ -23,7 +24,7 @@ pub(crate) fn describe(session: &Session) -> Value {
         "rawMaxTokens": usage.window,
         "percentage": usage.total * 100 / usage.window,
         "model": session.model(),
-        "memoryFiles": [],
+        "memoryFiles": memory.iter().map(memory_file).collect::<Vec<Value>>(),
         "mcpTools": mcp_tools,
         "agents": [],
         "gridRows": [],
@@ -32,6 +33,11 @@ pub(crate) fn describe(session: &Session) -> Value {
         "apiUsage": null,
         "isEstimate": true,
     })
+}
+
+/// A token has about 3.5 bytes.
+fn memory_file(note: &MemoryNote) -> Value {
+    json!({"path": note.path.to_string_lossy(), "type": note.kind, "tokens": (note.bytes * 2).div_ceil(7)})
 }
 
 fn categories(usage: &ContextUsage) -> Vec<Value> {

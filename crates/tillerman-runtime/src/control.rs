@@ -18,7 +18,7 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 3] = ["seed_read_state", "generate_session_title", "get_task_output"];
+const NOT_YET: [&str; 2] = ["seed_read_state", "generate_session_title"];
 
 /// An answer, or why there is none: text for people and a code for programs.
 pub(crate) type Answer = Result<Value, (String, Option<&'static str>)>;
@@ -51,7 +51,11 @@ impl SessionTask {
             }
             ControlBody::McpStatus => Ok(self.mcp_status()),
             ControlBody::Mcp(request) => return self.carry_out_mcp(id, request),
-            ControlBody::GetContextUsage => Ok(context_usage::describe(&self.engine)),
+            ControlBody::GetContextUsage => {
+                let library = self.ports.library.as_ref();
+                let memory = library.map(|library| library.memory_files()).unwrap_or_default();
+                Ok(context_usage::describe(&self.engine, &memory))
+            }
             ControlBody::StopTask { task_id } => return self.stop_task(id, task_id).await,
             ControlBody::GetSettings => Ok(self.describe_settings()),
             ControlBody::Settings(SettingsRequest::ApplyFlagSettings { settings }) => {
@@ -61,7 +65,10 @@ impl SessionTask {
                 self.update_settings(&source, &settings).await
             }
             ControlBody::Session(SessionRequest::BackgroundTasks { tool_use_id }) => {
-                self.background(tool_use_id.as_ref()).await
+                return self.let_go(id, tool_use_id.as_ref()).await;
+            }
+            ControlBody::Session(SessionRequest::GetTaskOutput { task_id }) => {
+                return self.show_task_output(id, &task_id).await;
             }
             ControlBody::CancelAsyncMessage { message_uuid } => self.withdraw(&message_uuid).await,
             ControlBody::RewindFiles { user_message_id, dry_run } => {

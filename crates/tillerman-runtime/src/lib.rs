@@ -21,6 +21,7 @@ mod display;
 mod elicitation;
 mod file_watch;
 mod invocations;
+mod letting_go;
 mod live_settings;
 mod malformed;
 mod mcp;
@@ -42,6 +43,7 @@ mod mcp_desk;
 mod questions;
 mod redact;
 mod task_desk;
+mod task_files;
 
 mod context_usage;
 mod server_instructions;

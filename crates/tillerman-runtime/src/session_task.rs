@@ -10,17 +10,19 @@ use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::transcript::Entry;
 use tillerman_protocol::{RequestId, TaskId};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::agents::Agents;
 use crate::display::Display;
 use crate::hook_desk::HookDesk;
 use crate::hook_runs::HookRoom;
 use crate::invocations::PromptDesk;
+use crate::letting_go::Lettings;
 use crate::mcp_desk::{Gate, McpDesk};
 use crate::questions::Questions;
 use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
+use crate::task_files::TaskFiles;
 use crate::work::{Report, Work};
 
 /// What a front end tells a session.
@@ -38,6 +40,13 @@ pub enum Inbound {
     ParentMode(PermissionMode),
     /// Another member of the team says something.
     Mail(Box<Prompt>),
+    /// Another agent says something, and wants to know that it was heard.
+    Told {
+        /// What it says.
+        prompt: Box<Prompt>,
+        /// Answered when the session has heard it; dropped when it ends without having done so.
+        heard: oneshot::Sender<()>,
+    },
 }
 
 /// How a session ended.
@@ -155,6 +164,8 @@ pub(crate) struct SessionTask {
     pub(crate) grants: HashMap<CallId, Grant>,
     /// Requests to stop a task, answered once it has ended.
     pub(crate) stops: Vec<(TaskId, RequestId)>,
+    pub(crate) lettings: Lettings,
+    pub(crate) task_files: TaskFiles,
     pub(crate) storage_failure: Option<String>,
     /// Why the newest checkpoint failed, which is said once.
     pub(crate) checkpoint_complaint: Option<String>,
@@ -196,6 +207,7 @@ impl SessionTask {
         let tools = setup.ports.tools.iter().map(|tool| (tool.spec().name, Arc::clone(tool)));
         // Ids of control requests must differ from those of the engine's frames.
         let ids = IdSource::new(setup.engine.seed.map(|half| !half));
+        let task_files = agents.as_ref().map(|agents| agents.tree().task_files.clone());
         Self {
             tools: tools.collect(),
             policy: setup.policy,
@@ -223,6 +235,8 @@ impl SessionTask {
             copied: setup.copied,
             grants: HashMap::new(),
             stops: Vec::new(),
+            lettings: Lettings::new(),
+            task_files: task_files.unwrap_or_default(),
             storage_failure: None,
             checkpoint_complaint: None,
             ended: false,
@@ -243,6 +257,7 @@ impl SessionTask {
             }
             Inbound::ParentMode(mode) => self.follow_mode(mode).await,
             Inbound::Mail(prompt) => self.feed(Input::Prompted(*prompt)).await,
+            Inbound::Told { prompt, heard } => self.hear_told(*prompt, heard).await,
         }
     }
 
@@ -270,7 +285,10 @@ impl SessionTask {
     async fn take_report(&mut self, report: Report) {
         match report {
             Report::Engine(mut input) => {
-                let has_run = matches!(*input, Input::ToolEnded { .. });
+                let has_run = match &*input {
+                    Input::ToolEnded { call, .. } => Some(*call),
+                    _ => None,
+                };
                 let ended = match &mut *input {
                     Input::TaskEnded { task, .. } => Some(task.clone()),
                     Input::ToolEnded { outcome, .. } => {
@@ -281,11 +299,13 @@ impl SessionTask {
                 };
                 self.take_found(&input).await;
                 self.feed(*input).await;
-                if has_run {
+                if let Some(call) = has_run {
                     self.notice_directory().await;
+                    self.note_call_ended(call).await;
                 }
                 if let Some(task) = ended {
                     self.forget_agent(&task);
+                    self.bring_kept(&task).await;
                     self.rest_teammate(&task).await;
                     self.answer_stops(&task).await;
                 }
@@ -299,6 +319,8 @@ impl SessionTask {
             Report::HookCalled(call) => self.hook_called(*call).await,
             Report::ModelJudged(judged) => self.model_judged(*judged).await,
             Report::WatchCrashed => self.watch_crashed().await,
+            Report::Unheard(word) => self.bring_again(*word).await,
+            Report::Answered(id, answer) => self.respond(id, answer).await,
         }
     }
 
@@ -312,6 +334,8 @@ impl SessionTask {
             place: Place::Background,
             agent: None,
         };
+        self.note_left(&task.tool_use_id, &task.id);
+        self.task_files.note(&task.id, task.kind, &task.output_file);
         self.work.task(task);
         self.feed(Input::TaskStarted(Box::new(start))).await;
     }

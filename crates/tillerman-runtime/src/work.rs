@@ -13,17 +13,18 @@ use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequ
 use tillerman_protocol::stream::StreamEvent;
 use tillerman_protocol::task::{TaskEnd, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome};
-use tillerman_protocol::{RequestId, TaskId};
+use tillerman_protocol::{RequestId, TaskId, ToolUseId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::Granting;
+use crate::agents::{Granting, Unheard};
+use crate::control::Answer;
 use crate::expander::Expanded;
 use crate::hook_line::HookCall;
 use crate::mcp_desk::{McpReport, McpWork};
 use crate::model_switch::{ModelJudged, ModelWish};
-use crate::task_desk::Desk;
+use crate::task_desk::{CallDesk, Desk};
 
 /// The answer where nobody is left who could give one.
 const NOBODY_GRANTS: Granting = (Grant::Refused(Shortage::Dollars), Share { usd: 0.0, tokens: 0 });
@@ -47,6 +48,10 @@ pub(crate) enum Report {
     HookCalled(Box<HookCall>),
     ModelJudged(Box<ModelJudged>),
     WatchCrashed,
+    /// A message came too late for the agent that it was for.
+    Unheard(Box<Unheard>),
+    /// A request of the host is done.
+    Answered(RequestId, Answer),
 }
 
 /// Names a piece of work.
@@ -69,6 +74,7 @@ pub(crate) enum Name {
     /// The files that hooks want to hear of are looked at; numbered, since one that was aborted
     /// may end after the next has begun.
     Watch(u64),
+    Request(RequestId),
 }
 
 /// Everything a session has under way.
@@ -78,6 +84,7 @@ pub(crate) struct Work {
     names: HashMap<Id, Name>,
     handles: HashMap<Name, AbortHandle>,
     cancels: HashMap<CallId, CancellationToken>,
+    call_desks: HashMap<CallId, (ToolUseId, Arc<CallDesk>)>,
     task_cancels: HashMap<TaskId, CancellationToken>,
     hook_cancels: HashMap<RequestId, CancellationToken>,
     /// The model that hooks look at.
@@ -99,6 +106,7 @@ impl Work {
             names: HashMap::new(),
             handles: HashMap::new(),
             cancels: HashMap::new(),
+            call_desks: HashMap::new(),
             task_cancels: HashMap::new(),
             hook_cancels: HashMap::new(),
             wish: None,
@@ -169,6 +177,27 @@ impl Work {
         );
     }
 
+    /// A call that may end in something else than its answer.
+    pub(crate) fn errand(
+        &mut self,
+        call: CallId,
+        cancel: CancellationToken,
+        running: impl Future<Output = Report> + Send + 'static,
+    ) {
+        self.cancels.insert(call, cancel);
+        self.spawn(Name::Tool(call), running.map(Some));
+    }
+
+    /// Works out the answer to a request of the host.
+    pub(crate) fn request(
+        &mut self,
+        id: RequestId,
+        answer: impl Future<Output = Answer> + Send + 'static,
+    ) {
+        let name = Name::Request(id.clone());
+        self.spawn(name, answer.map(|answer| Some(Report::Answered(id, answer))));
+    }
+
     /// Something that MCP servers are waited for.
     pub(crate) fn mcp(
         &mut self,
@@ -186,6 +215,27 @@ impl Work {
     /// Where tools leave work behind.
     pub(crate) fn desk(&self) -> Arc<Desk> {
         Arc::clone(&self.desk)
+    }
+
+    /// Where a call leaves its work behind, by itself or because it is let go.
+    pub(crate) fn call_desk(&mut self, call: CallId, tool_use_id: ToolUseId) -> Arc<CallDesk> {
+        let desk = Arc::new(CallDesk::new(self.desk()));
+        self.call_desks.insert(call, (tool_use_id, Arc::clone(&desk)));
+        desk
+    }
+
+    /// Lets a call, or all of them, go on in the background; says which ones do.
+    pub(crate) fn let_go(&self, wanted: Option<&ToolUseId>) -> Vec<CallId> {
+        let is_wanted = |id: &ToolUseId| wanted.is_none_or(|wanted| wanted == id);
+        let released =
+            self.call_desks.iter().filter(|(_, (id, desk))| is_wanted(id) && desk.release());
+        released.map(|(call, _)| *call).collect()
+    }
+
+    /// The call under way that the model named like this.
+    pub(crate) fn call_of(&self, tool_use_id: &ToolUseId) -> Option<CallId> {
+        let mut calls = self.call_desks.iter();
+        calls.find(|(_, (id, _))| id == tool_use_id).map(|(call, _)| *call)
     }
 
     pub(crate) fn task(&mut self, task: BackgroundTask) {
@@ -326,7 +376,10 @@ impl Work {
         let name = self.names.remove(&id)?;
         self.handles.remove(&name);
         match &name {
-            Name::Tool(call) => drop(self.cancels.remove(call)),
+            Name::Tool(call) => {
+                self.cancels.remove(call);
+                self.call_desks.remove(call);
+            }
             Name::Task(task) => drop(self.task_cancels.remove(task)),
             Name::DetachedHook(id) => drop(self.hook_cancels.remove(id)),
             Name::Hook(id) if !matches!(report, Ok(Some(ref report)) if is_detached(report)) => {
@@ -375,6 +428,10 @@ fn crashed(name: Name) -> Report {
         }
         Name::Expansion => {
             Report::Expanded(Expanded::Answer("The command crashed and was left out.".to_owned()))
+        }
+        Name::Request(id) => {
+            let text = "The request crashed; nothing was changed.".to_owned();
+            Report::Answered(id, Err((text, None)))
         }
         Name::Timer(timer) => Report::Engine(Box::new(Input::TimerFired { timer })),
         Name::HookTimer(request) => Report::HookTimedOut(request),

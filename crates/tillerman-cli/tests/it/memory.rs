@@ -75,3 +75,21 @@ async fn a_style_changes_how_the_agent_is_told_to_answer() {
     let theirs = &system(&world, &["--settings", &style("Theirs")]).await[0];
     assert!(theirs.contains(coding) && theirs.ends_with("Say aye."), "{theirs}");
 }
+
+#[tokio::test]
+async fn hosts_see_which_memory_fills_the_window() {
+    let world = World::new();
+    put(&world, "config/CLAUDE.md", "I like tabs.");
+    put(&world, "work/CLAUDE.md", "We use spaces.");
+    let server = ScriptedServer::start(script()).await;
+    let mut agent = world.tillerman().asks(&server).start();
+    let request = json!({"subtype": "get_context_usage"});
+    agent.send(json!({"type": "control_request", "request_id": "r", "request": request})).await;
+    let answer = agent.frame("an answer", |frame| frame["type"] == "control_response").await;
+    let files = answer["response"]["response"]["memoryFiles"].as_array().unwrap().clone();
+    let kinds: Vec<&str> = files.iter().map(|file| file["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["User", "Project"], "{answer}");
+    assert!(files[1]["path"].as_str().unwrap().ends_with("work/CLAUDE.md"), "{files:?}");
+    assert!(files.iter().all(|file| file["tokens"].as_u64().unwrap() > 3), "{files:?}");
+    agent.finish().await.0.assert_code(0);
+}

@@ -360,3 +360,47 @@ async fn a_teammate_may_refuse_to_leave_and_a_team_that_all_left_is_cleared_away
     let teams = std::fs::read_dir(world.config().join("teams")).unwrap();
     assert_eq!(teams.count(), 0, "nothing is left behind");
 }
+
+#[tokio::test]
+async fn a_request_to_leave_can_be_answered_after_a_restart() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let server = ScriptedServer::start(Script::from_fn(move |request| {
+        let (name, heard, step) = (speaker(request), newest(request), step(request));
+        match name.as_str() {
+            "ann" if heard.contains("Well?") && step == 0 => {
+                let word = json!({"type": "shutdown_response", "approve": true});
+                response().tool_call("SendMessage", mail("team-lead", word)).into()
+            }
+            "ann" if heard.contains("asks you to leave") => {
+                response().text("never").hold_before(&held).into()
+            }
+            "ann" => says("ann rests"),
+            _ if step == 0 => response().tool_call("Agent", teammate("ann")).into(),
+            _ if heard.contains("Leave") && step == 1 => {
+                let word = json!({"type": "shutdown_request"});
+                response().tool_call("SendMessage", mail("ann", word)).into()
+            }
+            _ if heard.contains("Resume") && step == 2 => {
+                response().tool_call("SendMessage", mail("ann", "Well?")).into()
+            }
+            _ if heard.contains("has left the team") => says("ann left."),
+            _ => says("Heard."),
+        }
+    }))
+    .await;
+    let world = World::new();
+    let mut agent = with_team(&world, &server).start();
+    agent.prompt("Go").await;
+    agent.frame("ann at rest", |frame| frame["status"] == "completed").await;
+    agent.prompt("Leave").await;
+    gate.reached().await;
+    agent.frame("an answer", |frame| frame["result"] == "Heard.").await;
+    agent.signal(Signal::KILL);
+    agent.finish().await;
+
+    let mut agent = with_team(&world, &server).args(["-c"]).start();
+    agent.prompt("Resume").await;
+    agent.frame("the approval", |frame| frame["result"] == "ann left.").await;
+    agent.finish().await.0.assert_code(0);
+}

@@ -115,7 +115,7 @@ impl SessionTask {
             },
             mirror: self.facing.mirror,
             greeting: Map::new(),
-            settings: Box::new(Value::Null),
+            settings: self.settings_below(),
             mcp: None,
             secrets: self.facing.secrets.clone(),
             shutdown: self.facing.shutdown.clone(),
@@ -181,9 +181,22 @@ pub(crate) fn offers(definition: &AgentDefinition, name: &str) -> bool {
         })
     };
     let listed =
-        definition.tools.as_ref().is_none_or(|tools| tools.iter().any(|t| names(t, false)));
+        definition.tools.as_ref().is_none_or(|tools| tools.iter().any(|t| names(t, false)))
+            || is_served(definition, name);
     let forbidden = definition.disallowed_tools.iter().flatten().any(|t| names(t, true));
     listed && !forbidden
+}
+
+/// Whether a tool comes from a server that a definition names.
+fn is_served(definition: &AgentDefinition, tool: &str) -> bool {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
+    let serves = |server: &str| {
+        let server = server.replace(|char| !is_plain(char), "_");
+        let rest = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(server.as_str()));
+        !server.is_empty() && rest.is_some_and(|rest| rest.starts_with("__"))
+    };
+    let mut named = definition.mcp_servers.iter().flatten().filter_map(Value::as_str);
+    named.any(serves)
 }
 
 /// The parent's rules, and what the definition forbids beyond them. A rule that cannot be read

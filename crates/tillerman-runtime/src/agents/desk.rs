@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::agents::book::Agent;
 use crate::agents::child::{Launch, mode_below, offers};
+use crate::agents::delivery::Unheard;
 use crate::agents::launch::Caller;
 use crate::agents::main_agent::Role;
 use crate::agents::message;
@@ -27,7 +28,6 @@ use crate::agents::outcome;
 use crate::agents::purse::{Asked, Reservation};
 use crate::agents::roster::Roster;
 use crate::agents::tree::{Soil, Tree};
-use crate::control::Answer;
 use crate::session_task::{Inbound, SessionTask};
 use crate::setup::SessionSetup;
 use crate::teams::LEAD;
@@ -52,6 +52,8 @@ pub(crate) struct Agents {
     reservations: HashMap<ResponseId, Reservation>,
     role: Role,
     mail: MailState,
+    /// Messages for agents whose end is not known here yet.
+    kept: Vec<Unheard>,
 }
 
 /// How far the lead of a team is with its mail.
@@ -106,6 +108,7 @@ impl Agents {
             reservations: HashMap::new(),
             role: Role::None,
             mail: MailState::default(),
+            kept: Vec::new(),
         }
     }
 
@@ -219,6 +222,15 @@ impl Agents {
     pub(crate) fn forget(&mut self, task: &TaskId) {
         self.foreground.remove(task);
         self.calls.retain(|_, held| held != task);
+    }
+
+    /// Keeps a message until the end of its agent is known.
+    pub(crate) fn keep_word(&mut self, word: Unheard) {
+        self.kept.push(word);
+    }
+
+    pub(crate) fn take_kept(&mut self, task: &TaskId) -> Vec<Unheard> {
+        self.kept.extract_if(.., |word| word.to == *task).collect()
     }
 
     /// Has the session work by a definition.
@@ -364,9 +376,9 @@ impl SessionTask {
         }
     }
 
-    /// Lets calls go on without the agents they wait for.
-    pub(crate) async fn background(&mut self, call: Option<&ToolUseId>) -> Answer {
-        let Some(agents) = &self.agents else { return Ok(json!({"backgrounded": []})) };
+    /// Lets calls go on without the agents they wait for; says which these are.
+    pub(crate) async fn background_agents(&mut self, call: Option<&ToolUseId>) -> Vec<TaskId> {
+        let Some(agents) = &self.agents else { return Vec::new() };
         let chosen = agents.waited_for(call);
         for agent in &chosen {
             let outcome = Box::new(Ok(outcome::launched(agent)));
@@ -376,8 +388,7 @@ impl SessionTask {
                 agents.forget(&agent.id);
             }
         }
-        let ids: Vec<&TaskId> = chosen.iter().map(|agent| &agent.id).collect();
-        Ok(json!({"backgrounded": ids}))
+        chosen.iter().map(|agent| agent.id.clone()).collect()
     }
 
     /// A task has ended; it may have been an agent's.

@@ -28,7 +28,7 @@ use crate::teams::{LEAD, with_team_tools};
 const WORDS_IN_FLIGHT: usize = 64;
 
 /// A call that wants an agent.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Caller {
     /// Nothing when an agent goes on without having been called again.
     pub(crate) call: Option<CallId>,
@@ -177,10 +177,10 @@ impl SessionTask {
         let mut below = parent.below(definition);
         let id = former.as_ref().map(|former| former.id.clone());
         let id = id.unwrap_or_else(|| agent_id(self.ids.entry_id().as_str()));
+        let model = self.model_for(order, definition)?;
         let seat = self.take_seat(order, definition, &id, former.is_some())?;
         let definition =
             &seat.as_ref().map_or_else(|| definition.clone(), |_| with_team_tools(definition));
-        let model = self.model_for(order, definition);
         let depth = below.depth();
         let own = self.agents.as_ref().and_then(|agents| agents.own().cloned());
         let note = json!({
@@ -264,6 +264,7 @@ impl SessionTask {
                 agent_id: id.to_string(),
                 agent_type: definition.name.clone(),
                 state: MemberState::Working,
+                asked_to_leave: false,
             })?;
         }
         Ok(Some(Seat { name, team: team.name.clone() }))
@@ -329,14 +330,6 @@ impl SessionTask {
             cancel: agent.cancel.clone(),
             work: relay::work(launch),
         });
-    }
-
-    fn model_for(&self, order: &Order, definition: &AgentDefinition) -> String {
-        let named = order.model.as_deref().or(definition.model.as_deref());
-        match named {
-            None | Some("inherit") => self.engine.model().to_owned(),
-            Some(name) => self.engine.config().catalog.resolve(name).to_owned(),
-        }
     }
 }
 

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tillerman_engine::{CallId, Input};
-use tillerman_protocol::content::{Block, Content};
-use tillerman_protocol::frame::{Frame, UserFrame};
+use tillerman_protocol::content::Content;
 use tillerman_protocol::task::TaskKind;
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolOutput, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::book::{Agent, Progress};
 use crate::agents::launch::Caller;
-use crate::session_task::{Inbound, SessionTask};
+use crate::session_task::SessionTask;
 use crate::teams::{Team, Word};
 
 /// The tool's name.
@@ -83,7 +82,7 @@ impl SessionTask {
         let outcome = match Message::parse(input) {
             Ok(message) => match self.deliver(caller, &message) {
                 Ok(Some(output)) => Ok(output),
-                // The agent goes on, and announcing it answers the call.
+                // The call is answered when the agent has heard, or goes on.
                 Ok(None) => return,
                 Err(refusal) => Err(ToolFailure::new(refusal)),
             },
@@ -111,25 +110,7 @@ impl SessionTask {
         if agents.own().zip(agent.as_ref()).is_some_and(|(own, agent)| own.id == agent.id) {
             return Err("The message is for the agent that sends it; nothing was sent.".to_owned());
         }
-        let id = match &agent {
-            Some(agent) if agent.is_at_work() => {
-                let text = Content::Blocks(vec![Block::text(text.as_str())]);
-                let frame = Frame::User(Box::new(UserFrame::new(text)));
-                if agent.line.try_send(Inbound::Frame(Box::new(frame))).is_ok() {
-                    let text = format!("The agent {} hears it before its next step.", agent.id);
-                    let structured = json!({"success": true, "agentId": agent.id});
-                    return Ok(Some(ToolOutput::new(Content::Text(text), Some(structured))));
-                }
-                return Err(format!(
-                    "The agent {} could not take the message, since it is ending or has too many \
-                     waiting; nothing was sent. Try again when it has ended.",
-                    agent.id
-                ));
-            }
-            Some(agent) => agent.id.to_string(),
-            None => message.to.clone(),
-        };
-        self.wake_agent(caller, &id, text).map(|()| None)
+        self.tell_agent(caller, &message.to, text).map(|()| None)
     }
 
     /// Shows how far an agent is; waits for its end if that is wanted.

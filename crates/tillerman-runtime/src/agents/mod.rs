@@ -10,14 +10,17 @@ mod roster;
 mod book;
 mod purse;
 mod switchboard;
+mod task_board;
 mod tree;
 
 mod child;
 mod launch;
+mod models;
 mod outcome;
 mod relay;
 mod skills;
 
+mod delivery;
 mod desk;
 mod main_agent;
 mod message;
@@ -25,6 +28,7 @@ mod message;
 mod built_in;
 
 pub(crate) use child::offers;
+pub(crate) use delivery::Unheard;
 pub(crate) use desk::Agents;
 pub(crate) use launch::{Caller, Former, Opening};
 pub(crate) use purse::Granting;

@@ -49,6 +49,7 @@ pub(crate) fn work(launch: Launch) -> BoxFuture<TaskEnd> {
         let (out, frames) = mpsc::channel(FRAMES_IN_FLIGHT);
         let session = run_agent(*launch.setup, launch.agents, launch.hooks, launch.inbound, out);
         let stopped = relay.attend(session, frames).await;
+        relay.clear_tasks().await;
         relay.conclude(stopped)
     })
 }
@@ -209,6 +210,9 @@ impl Relay {
             SystemDetail::TaskNotification(task) => {
                 self.tree.switchboard.forget_task(&task.task_id);
             }
+            SystemDetail::BackgroundTasksChanged { .. } => {
+                return self.tree.show_tasks(Some(&self.agent.id), frame).await;
+            }
             SystemDetail::PermissionDenied(_)
             | SystemDetail::ApiRetry(_)
             | SystemDetail::Notification { .. }
@@ -216,6 +220,16 @@ impl Relay {
             _ => return,
         }
         self.tree.show(Frame::System(Box::new(frame))).await;
+    }
+
+    /// Tasks do not outlive the agent that keeps them.
+    async fn clear_tasks(&mut self) {
+        if self.tree.board.lists_any_of(&self.agent.id) {
+            let detail = SystemDetail::BackgroundTasksChanged { tasks: Vec::new() };
+            let (session_id, uuid) = (self.session_id.clone(), self.ids.entry_id());
+            let frame = SystemFrame { detail, session_id, uuid };
+            self.tree.show_tasks(Some(&self.agent.id), frame).await;
+        }
     }
 
     async fn tell_progress(&mut self, last_tool_name: Option<String>) {

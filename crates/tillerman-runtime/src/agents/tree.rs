@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tillerman_engine::{Bill, Budget, Share};
 use tillerman_ports::{AgentFiles, Toolbox};
-use tillerman_protocol::frame::Frame;
+use tillerman_protocol::TaskId;
+use tillerman_protocol::frame::{Frame, SystemDetail, SystemFrame};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +14,8 @@ use crate::agents::book::Book;
 use crate::agents::purse::Purse;
 use crate::agents::setup::{AgentLimits, AgentSetup};
 use crate::agents::switchboard::Switchboard;
+use crate::agents::task_board::TaskBoard;
+use crate::task_files::TaskFiles;
 use crate::teams::Team;
 
 /// Bills on their way to the session at the root.
@@ -24,6 +27,8 @@ pub(crate) struct Tree {
     pub(crate) purse: Arc<Purse>,
     pub(crate) switchboard: Switchboard,
     pub(crate) book: Book,
+    pub(crate) board: TaskBoard,
+    pub(crate) task_files: TaskFiles,
     pub(crate) limits: AgentLimits,
     pub(crate) team: Option<Team>,
     pub(crate) toolbox: Arc<dyn Toolbox>,
@@ -52,6 +57,8 @@ impl Tree {
             purse: Purse::new(soil.budget, soil.spent),
             switchboard: Switchboard::default(),
             book: Book::default(),
+            board: TaskBoard::default(),
+            task_files: TaskFiles::default(),
             limits: soil.setup.limits,
             team: soil.setup.team.as_ref().map(Team::open),
             toolbox: Arc::clone(&soil.setup.toolbox),
@@ -76,6 +83,25 @@ impl Tree {
             }
             () = self.shutdown.cancelled() => {}
         }
+    }
+
+    /// Shows the host what goes on in the background of the tree, now that the list of one session
+    /// has changed.
+    pub(crate) async fn show_tasks(&self, keeper: Option<&TaskId>, frame: SystemFrame) {
+        let SystemFrame { detail, session_id, uuid } = frame;
+        let SystemDetail::BackgroundTasksChanged { tasks } = detail else { return };
+        let room = tokio::select! {
+            biased;
+            room = self.host.reserve() => room.ok(),
+            () = self.shutdown.cancelled() => None,
+        };
+        self.board.post(keeper, tasks, |tasks| {
+            let detail = SystemDetail::BackgroundTasksChanged { tasks };
+            let frame = Frame::System(Box::new(SystemFrame { detail, session_id, uuid }));
+            if let Some(room) = room {
+                room.send(frame);
+            }
+        });
     }
 
     /// Hands a bill to the session at the root, whose totals cover the whole tree.

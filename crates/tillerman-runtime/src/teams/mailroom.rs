@@ -39,8 +39,6 @@ struct Room {
     wakings: HashMap<EntryId, u8>,
     /// Members that are to be woken.
     wanted: Vec<String>,
-    /// Members that were asked to leave.
-    asked_to_leave: HashSet<String>,
     /// Whether the time after the input was closed is over.
     is_over: bool,
 }
@@ -211,12 +209,30 @@ impl Team {
     }
 
     pub(crate) fn ask_to_leave(&self, name: &str) {
-        self.room().asked_to_leave.insert(name.to_owned());
+        self.note_question(name, true);
     }
 
     /// A member answers whether it leaves; says whether it was asked.
     pub(crate) fn answered_about_leaving(&self, name: &str) -> bool {
-        self.room().asked_to_leave.remove(name)
+        self.note_question(name, false)
+    }
+
+    /// Keeps whether a member owes an answer, also for a later run; says whether it did not yet.
+    fn note_question(&self, name: &str, is_open: bool) -> bool {
+        let noted = {
+            let mut room = self.room();
+            let mut members = room.members.iter_mut();
+            let Some(member) = members.find(|member| member.name == name) else { return false };
+            if member.asked_to_leave == is_open {
+                return false;
+            }
+            member.asked_to_leave = is_open;
+            member.clone()
+        };
+        if let Err(reason) = self.files.note(&noted) {
+            tracing::warn!("{reason}");
+        }
+        true
     }
 
     /// The time after the input was closed is over.

@@ -23,6 +23,11 @@ impl Shelves {
         self.0.lock().unwrap().keys().cloned().collect()
     }
 
+    /// Holds the transcripts of an earlier process too.
+    pub(crate) fn take_over(&self, earlier: &Self) {
+        self.0.lock().unwrap().extend(earlier.0.lock().unwrap().clone());
+    }
+
     /// The entries and the note of the only agent.
     pub(crate) fn only(&self) -> (Shelf, Value) {
         let shelves = self.0.lock().unwrap();

@@ -180,7 +180,6 @@ async fn what_cannot_be_done_yet_is_admitted() {
     let requests = [
         json!({"subtype": "seed_read_state", "path": "/a", "mtime": 1}),
         json!({"subtype": "generate_session_title", "description": "x"}),
-        json!({"subtype": "get_task_output", "task_id": "b1"}),
     ];
     for request in requests {
         let answer = play.ask(request.clone()).await;

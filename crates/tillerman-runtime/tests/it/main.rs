@@ -22,7 +22,11 @@ mod agents;
 #[cfg(test)]
 mod agents_background;
 #[cfg(test)]
+mod agents_bounds;
+#[cfg(test)]
 mod agents_main;
+#[cfg(test)]
+mod agents_messages;
 #[cfg(test)]
 mod agents_skills;
 #[cfg(test)]
@@ -37,6 +41,8 @@ mod controls;
 mod crashes;
 #[cfg(test)]
 mod crowd;
+#[cfg(test)]
+mod departures;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
@@ -65,6 +71,8 @@ mod malformed;
 mod mcp;
 #[cfg(test)]
 mod permissions;
+#[cfg(test)]
+mod plans;
 #[cfg(test)]
 mod retries;
 #[cfg(test)]

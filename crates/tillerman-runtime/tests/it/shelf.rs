@@ -7,6 +7,8 @@ use serde_json::Value;
 use tillerman_ports::{AppendError, BoxFuture, Transcript};
 use tillerman_protocol::transcript::Entry;
 
+use crate::model::Gate;
+
 /// What is wrong with the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -30,6 +32,8 @@ struct Contents {
     fault: Fault,
     refused: usize,
     syncs: usize,
+    /// Holds the next sync back.
+    gate: Option<Gate>,
 }
 
 impl Shelf {
@@ -53,6 +57,11 @@ impl Shelf {
 
     pub(crate) fn syncs(&self) -> usize {
         self.0.lock().unwrap().syncs
+    }
+
+    /// Has the next sync wait until the gate is opened.
+    pub(crate) fn hold_sync(&self, gate: &Gate) {
+        self.0.lock().unwrap().gate = Some(gate.clone());
     }
 
     /// Everything stored, as text to search in.
@@ -84,7 +93,13 @@ impl Transcript for Shelf {
         let mut contents = self.0.lock().unwrap();
         contents.syncs += 1;
         let broken = contents.fault == Fault::BrokenSync;
-        Box::pin(async move { if broken { Err(failure(ErrorKind::Other, false)) } else { Ok(()) } })
+        let gate = contents.gate.take();
+        Box::pin(async move {
+            if let Some(gate) = gate {
+                gate.pass().await;
+            }
+            if broken { Err(failure(ErrorKind::Other, false)) } else { Ok(()) }
+        })
     }
 
     fn path(&self) -> String {

@@ -8,7 +8,13 @@ use tillerman_store::TeamDirectory;
 
 fn member(name: &str, state: MemberState) -> Member {
     let agent_id = format!("a-{name}");
-    Member { name: name.to_owned(), agent_id, agent_type: "helper".to_owned(), state }
+    Member {
+        name: name.to_owned(),
+        agent_id,
+        agent_type: "helper".to_owned(),
+        state,
+        asked_to_leave: false,
+    }
 }
 
 fn letter(id: &str, to: &str) -> Letter {

@@ -8,15 +8,18 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
-use tillerman_ports::{BackgroundTask, Bounds, ToolCall};
+use serde_json::{Value, json};
+use tillerman_ports::model::BoxFuture;
+use tillerman_ports::{BackgroundTask, Bounds, TaskRefused, ToolCall};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome, ToolOutput};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
+use tokio_util::sync::CancellationToken;
 
 use super::directory::starting_directory;
+use super::foreground::Run;
 use super::meaning::{Meaning, meaning};
 use super::run::{Ending, Job, Sink, run};
 use super::tool::{Params, why_not_started};
@@ -36,17 +39,8 @@ pub(super) fn start(session: &Arc<Session>, params: &Params, call: &ToolCall) ->
     }
     let directory = starting_directory(session)?;
     let limits = session.config().limits;
-    let description = describe(params);
-    let task = session.tasks().open(&params.command, &description, |id| {
-        session.config().scratch_directory.join("tasks").join(format!("{id}.output"))
-    });
-    let file = create(&task.output_file).map_err(|error| {
-        session.tasks().forget(&task.id);
-        ToolFailure::new(format!(
-            "The command was not run: its output file {} could not be made ({error}).",
-            task.output_file.display()
-        ))
-    })?;
+    let (task, output) = open(session, params, CancellationToken::new())
+        .map_err(|why| ToolFailure::new(format!("The command was not run: {why}")))?;
     let timeout =
         params.timeout.unwrap_or(limits.background_timeout).min(limits.max_background_timeout);
     let environment = call.environment.clone();
@@ -57,32 +51,103 @@ pub(super) fn start(session: &Arc<Session>, params: &Params, call: &ToolCall) ->
         environment,
         bounds: call.bounds,
     };
-    let work = work(order, Arc::clone(&task), Output::new(file, limits.output_bytes));
+    let work = work(order, Arc::clone(&task), output);
+    hand_over(session, call, &task, Box::pin(work))
+        .map_err(|refused| ToolFailure::new(format!("The command was not run: {refused}.")))?;
+    Ok(told(&task, "The command runs in the background", Value::Null))
+}
+
+/// Makes a task and the file for its output.
+pub(super) fn open(
+    session: &Session,
+    params: &Params,
+    cancel: CancellationToken,
+) -> Result<(Arc<Task>, Output), String> {
+    let config = session.config();
+    let task = session.tasks().open(&params.command, &describe(params), cancel, |id| {
+        config.scratch_directory.join("tasks").join(format!("{id}.output"))
+    });
+    match create(&task.output_file) {
+        Ok(file) => Ok((task, Output::new(file, config.limits.output_bytes))),
+        Err(error) => {
+            session.tasks().forget(&task.id);
+            let path = task.output_file.display();
+            Err(format!("its output file {path} could not be made ({error})."))
+        }
+    }
+}
+
+/// Why a command leaves the foreground.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Departure {
+    /// Somebody wants its call to go on.
+    Wanted,
+    /// It has had this long.
+    Overdue(Duration),
+}
+
+/// Has a command that runs go on as a task. One that the session does not take ends here.
+pub(super) fn take_over(
+    session: &Session,
+    call: &ToolCall,
+    task: &Arc<Task>,
+    running: Run,
+    departure: Departure,
+) -> ToolOutcome {
+    let limits = session.config().limits;
+    let timeout = limits.max_timeout + limits.max_background_timeout;
+    let work = see_out(Arc::clone(task), running, timeout);
+    hand_over(session, call, task, Box::pin(work)).map_err(|refused| {
+        ToolFailure::new(format!(
+            "The command was stopped: it was to go on in the background, but {refused}."
+        ))
+    })?;
+    Ok(match departure {
+        Departure::Wanted => told(
+            task,
+            "Somebody moved the command to the background, where it goes on",
+            json!({"backgroundedByUser": true}),
+        ),
+        Departure::Overdue(time) => told(
+            task,
+            &format!(
+                "The command did not end within {} ms and goes on in the background",
+                time.as_millis()
+            ),
+            json!({"timedOutAfterMs": time.as_millis() as u64}),
+        ),
+    })
+}
+
+fn hand_over(
+    session: &Session,
+    call: &ToolCall,
+    task: &Arc<Task>,
+    work: BoxFuture<TaskEnd>,
+) -> Result<(), TaskRefused> {
     let handed = BackgroundTask {
         id: task.id.clone(),
         tool_use_id: call.tool_use_id.clone(),
         kind: TaskKind::LocalBash,
-        description,
+        description: task.description.clone(),
         output_file: task.output_file.display().to_string(),
         cancel: task.cancel.clone(),
-        work: Box::pin(work),
+        work,
     };
-    call.tasks.take(handed).map_err(|refused| {
+    call.tasks.take(handed).inspect_err(|_| {
         session.tasks().forget(&task.id);
-        // An empty file nobody was told about; where it stays behind it does no harm.
+        // A file nobody was told about; where it stays behind it does no harm.
         std::fs::remove_file(&task.output_file).ok();
-        ToolFailure::new(format!("The command was not run: {refused}."))
-    })?;
-    Ok(started(&task))
+    })
 }
 
-fn started(task: &Task) -> ToolOutput {
+fn told(task: &Task, what: &str, more: Value) -> ToolOutput {
     let (id, output) = (&task.id, task.output_file.display());
     let text = format!(
-        "The command runs in the background as task {id}. Its output goes to {output}. You will be \
-         told when it ends; until then TaskOutput shows what it has printed and TaskStop ends it."
+        "{what} as task {id}. Its output goes to {output}. You will be told when it ends; until \
+         then TaskOutput shows what it has printed and TaskStop ends it."
     );
-    let structured = json!({
+    let mut structured = json!({
         "stdout": "",
         "stderr": "",
         "interrupted": false,
@@ -90,6 +155,9 @@ fn started(task: &Task) -> ToolOutput {
         "noOutputExpected": false,
         "backgroundTaskId": id,
     });
+    if let (Value::Object(structured), Value::Object(more)) = (&mut structured, more) {
+        structured.extend(more);
+    }
     ToolOutput::new(Content::Text(text), Some(structured))
 }
 
@@ -121,28 +189,50 @@ struct Order {
 
 async fn work(order: Order, task: Arc<Task>, output: Output) -> TaskEnd {
     let running = Running::new(Arc::clone(&task));
+    let never = CancellationToken::new();
     let job = Job {
         mark: CallMark::new(),
         config: order.session.config(),
         command: &task.command,
         directory: &order.directory,
         timeout: order.timeout,
+        overdue: &never,
         cancel: &task.cancel,
         environment: &order.environment,
         bounds: order.bounds,
     };
     let (end, exit_code) = match run(job, output).await {
-        Ok(mut finished) => {
-            for violation in &finished.violations {
-                finished.sink.push(format!("\n[The sandbox: {violation}]\n").as_bytes()).await;
-            }
-            finished.sink.close().await;
+        Ok(finished) => {
+            close(finished.sink, &finished.violations).await;
             (end(&task, &finished.ending, order.timeout), exit_code(&finished.ending))
         }
         Err(error) => (failed(&task, &why_not_started(&error)), None),
     };
     running.end(end.clone(), exit_code);
     end
+}
+
+/// Follows a command that has left the foreground to its end.
+async fn see_out(task: Arc<Task>, command: Run, timeout: Duration) -> TaskEnd {
+    let running = Running::new(Arc::clone(&task));
+    let (end, exit_code) = match command.await {
+        Ok(finished) => {
+            if let Some(output) = finished.sink.into_file().await {
+                close(output, &finished.violations).await;
+            }
+            (end(&task, &finished.ending, timeout), exit_code(&finished.ending))
+        }
+        Err(error) => (failed(&task, &why_not_started(&error)), None),
+    };
+    running.end(end.clone(), exit_code);
+    end
+}
+
+async fn close(mut output: Output, violations: &[String]) {
+    for violation in violations {
+        output.push(format!("\n[The sandbox: {violation}]\n").as_bytes()).await;
+    }
+    output.close().await;
 }
 
 fn end(task: &Task, ending: &Ending, timeout: Duration) -> TaskEnd {
@@ -187,7 +277,7 @@ fn exit_code(ending: &Ending) -> Option<i32> {
 }
 
 /// A file that takes the output as it comes.
-struct Output {
+pub(super) struct Output {
     file: File,
     total: u64,
     most: u64,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tokio::fs::{File, OpenOptions};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::run::Sink;
 use crate::config::ToolLimits;
@@ -15,6 +15,8 @@ use crate::files::RemovedOnDrop;
 const TAIL_BYTES: usize = 32 * 1024;
 /// The beginning and the end a model sees of an output that is too long.
 const PREVIEW_CHARS: usize = 4_000;
+/// How much is passed on at a time.
+const CHUNK: usize = 64 * 1024;
 
 /// Output as it comes in.
 #[derive(Debug)]
@@ -102,6 +104,23 @@ impl Capture {
         Captured { shown, inline, saved }
     }
 
+    /// Passes everything on to where the rest of the output goes.
+    pub(crate) async fn pour(mut self, into: &mut impl Sink) {
+        self.close_file().await;
+        let copied = match &self.file {
+            SpillFile::Unused => return into.push(&self.head).await,
+            SpillFile::Open(_) => copy(self.path.path(), into).await.is_ok(),
+            SpillFile::Broken(_) => false,
+        };
+        if !copied {
+            let end = self.end();
+            let gap = "\n[... Some of the output is missing here. ...]\n";
+            for part in [&self.head[..], gap.as_bytes(), &end[..]] {
+                into.push(part).await;
+            }
+        }
+    }
+
     /// The last bytes, also when they lie partly in the beginning.
     fn end(&self) -> Vec<u8> {
         let missing = TAIL_BYTES.saturating_sub(self.tail.len()).min(self.head.len());
@@ -183,6 +202,17 @@ impl Sink for Capture {
 
 async fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).await
+}
+
+async fn copy(path: &Path, into: &mut impl Sink) -> io::Result<()> {
+    let mut file = File::open(path).await?;
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match file.read(&mut buffer).await? {
+            0 => return Ok(()),
+            read => into.push(&buffer[..read]).await,
+        }
+    }
 }
 
 /// Bytes as text that can go into any frame.

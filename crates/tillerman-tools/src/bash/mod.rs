@@ -3,6 +3,9 @@
 mod background;
 mod capture;
 mod directory;
+mod exit;
+mod foreground;
+mod lasting;
 mod meaning;
 mod report;
 mod run;

@@ -41,9 +41,19 @@ trap '{ pwd -P >"$__tillerman_cwd"; } 2>/dev/null' EXIT
 eval "$__tillerman_command""#;
 
 /// Where a command's output goes.
-pub(crate) trait Sink: Send {
+pub(crate) trait Sink: Send + Sync {
     /// Takes in the next piece.
     fn push(&mut self, piece: &[u8]) -> impl Future<Output = ()> + Send;
+
+    /// Waits until the output is to go elsewhere, which for most is never.
+    fn is_called_away(&self) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+
+    /// Goes elsewhere, if it was called.
+    fn leave(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
 
     /// Whether the command has said more than any command may.
     fn is_over_limit(&self) -> bool;
@@ -62,6 +72,8 @@ pub(crate) struct Job<'a> {
     pub(crate) directory: &'a Path,
     /// How long it may take.
     pub(crate) timeout: Duration,
+    /// Fires when it has taken too long already.
+    pub(crate) overdue: &'a CancellationToken,
     /// Fires when it is to end.
     pub(crate) cancel: &'a CancellationToken,
     /// Variables it must have beside those of the session.
@@ -276,6 +288,8 @@ async fn follow(job: &Job<'_>, child: &mut Child, pipe: &mut Pipe, sink: &mut im
             biased;
             () = job.cancel.cancelled() => return Ending::Cancelled,
             () = &mut deadline => return Ending::TimedOut,
+            () = job.overdue.cancelled() => return Ending::TimedOut,
+            () = sink.is_called_away() => sink.leave().await,
             status = child.wait() => return status.map_or_else(Ending::Lost, Ending::Exited),
             () = pipe.readable_piece(), if pipe.open => {
                 pipe.pass_on(sink).await;

@@ -10,13 +10,8 @@ use tillerman_ports::model::BoxFuture;
 use tillerman_ports::{Tool, ToolCall};
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolSpec};
 
-use super::background;
-use super::capture::Capture;
-use super::directory::{carry_over, starting_directory};
-use super::report::{Circumstances, outcome};
-use super::run::{Job, StartCommandError, run};
-use super::tree::CallMark;
-use crate::blocking::interrupted;
+use super::run::StartCommandError;
+use super::{background, foreground};
 use crate::config::ToolLimits;
 use crate::input::Fields;
 use crate::session::Session;
@@ -125,7 +120,7 @@ impl Tool for Bash {
             if params.in_background {
                 background::start(&session, &params, &call)
             } else {
-                bash(&session, &params, &call).await
+                foreground::attend(&session, &params, &call).await
             }
         })
     }
@@ -133,50 +128,6 @@ impl Tool for Bash {
     fn directory(&self) -> Option<PathBuf> {
         Some(self.session.shell_directory())
     }
-}
-
-async fn bash(session: &Session, params: &Params, call: &ToolCall) -> ToolOutcome {
-    let cancel = &call.cancel;
-    if cancel.is_cancelled() {
-        return Err(interrupted());
-    }
-    let config = session.config();
-    let directory = starting_directory(session)?;
-    let limits = config.limits;
-    let timeout = params.timeout.unwrap_or(limits.default_timeout).min(limits.max_timeout);
-    let mark = CallMark::new();
-    let output = config.scratch_directory.join(format!("bash-{}.txt", mark.as_str()));
-    let capture = Capture::new(limits, output);
-    let job = Job {
-        mark,
-        config,
-        command: &params.command,
-        directory: &directory,
-        timeout,
-        cancel,
-        environment: &call.environment,
-        bounds: call.bounds,
-    };
-    let finished = run(job, capture).await.map_err(|error| not_started(&error))?;
-    let mut notes = Vec::new();
-    if finished.left_processes {
-        notes.push(
-            "[Processes the command had left running were stopped when it ended.]".to_owned(),
-        );
-    }
-    notes.extend(finished.violations.iter().map(|violation| refused(violation)));
-    notes.extend(carry_over(session, &directory, finished.directory.as_deref()));
-    let circumstances = Circumstances { command: &params.command, timeout, limits, notes };
-    outcome(finished.ending, finished.sink, circumstances).await
-}
-
-/// What the model is told about something the sandbox refused.
-fn refused(violation: &str) -> String {
-    format!("[The sandbox: {violation}]")
-}
-
-fn not_started(error: &StartCommandError) -> ToolFailure {
-    ToolFailure::new(why_not_started(error))
 }
 
 pub(super) fn why_not_started(error: &StartCommandError) -> String {
@@ -189,8 +140,9 @@ fn description(limits: &ToolLimits) -> String {
         "Runs a command with bash and returns what it prints, standard error included. Each call is a \
          shell of its own: the directory carries over to the next call while it stays inside the \
          working directories, variables do not. There is no input and no terminal, so use options \
-         that ask nothing. A command is stopped after {} seconds unless timeout says otherwise (at \
-         most {} seconds), and what it leaves running is stopped when it ends. For servers, watchers \
+         that ask nothing. A command has {} seconds unless timeout says otherwise (at most {} seconds); \
+         then it goes on in the background, or is stopped if it sleeps, uses git or is too \
+         intricate. What it leaves running is stopped when it ends. For servers, watchers \
          and other long work set run_in_background: the call returns at once with a task id, you are \
          told when the command ends, TaskOutput shows what it has printed and TaskStop ends it. Long \
          output is shortened and saved to a file. Quote paths with spaces. To find, read and change \

@@ -89,11 +89,12 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Makes a task under a name of its own, before it starts.
+    /// Makes a task under a name of its own, before it starts; the token ends it.
     pub(crate) fn open(
         &self,
         command: &str,
         description: &str,
+        cancel: CancellationToken,
         output_file: impl FnOnce(&TaskId) -> PathBuf,
     ) -> Arc<Task> {
         let mut tasks = self.tasks();
@@ -108,7 +109,7 @@ impl Tasks {
             id,
             command: command.to_owned(),
             description: description.to_owned(),
-            cancel: CancellationToken::new(),
+            cancel,
             progress: watch::Sender::new(None),
         });
         tasks.push(Arc::clone(&task));

@@ -130,7 +130,7 @@ async fn nothing_waits_for_input() {
 #[tokio::test]
 async fn a_timeout_says_how_long_it_was_and_how_to_raise_it() {
     let bench = Bench::new();
-    let input = json!({"command": "echo begun; sleep 60", "timeout": 200});
+    let input = json!({"command": "sleep 0; echo begun; sleep 60", "timeout": 200});
     let message = bench.failure("Bash", input).await;
     assert!(message.contains("within 200 ms") && message.contains("at most 600000"), "{message}");
     assert!(message.ends_with("begun"), "{message}");

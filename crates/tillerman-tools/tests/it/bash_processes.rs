@@ -65,7 +65,8 @@ async fn a_timeout_ends_even_what_ignores_requests() {
 #[tokio::test]
 async fn a_request_to_end_is_heard_before_the_kill() {
     let bench = Bench::new();
-    let command = "trap 'echo cleaned up; exit' TERM; echo ready; while :; do sleep 0.02; done";
+    let command =
+        "sleep 0; trap 'echo cleaned up; exit' TERM; echo ready; while :; do sleep 0.02; done";
     let input = json!({"command": command, "timeout": 300});
     let message = bench.failure("Bash", input).await;
     assert!(message.contains("\nready\n") && message.ends_with("\ncleaned up"), "{message}");

@@ -27,6 +27,8 @@ pub(crate) struct Bench {
 pub(crate) struct Desk {
     taken: Mutex<Vec<BackgroundTask>>,
     full: bool,
+    /// Fires to have the call go on in the background.
+    pub(crate) let_go: CancellationToken,
 }
 
 impl Desk {
@@ -47,6 +49,10 @@ impl TaskDesk for Desk {
         }
         self.taken.lock().unwrap().push(task);
         Ok(())
+    }
+
+    fn let_go(&self) -> Option<CancellationToken> {
+        Some(self.let_go.clone())
     }
 }
 

@@ -15,6 +15,8 @@ mod bench;
 #[cfg(test)]
 mod board;
 #[cfg(test)]
+mod departures;
+#[cfg(test)]
 mod edit;
 #[cfg(test)]
 mod fetch;
