@@ -12,6 +12,7 @@ use tillerman_runtime::Secrets;
 
 use crate::environment::Environment;
 use crate::failure::StartFailure;
+use crate::mcp_login;
 
 const HELPER_PATIENCE: Duration = Duration::from_secs(30);
 const KEY_FILE: &str = "TILLERMAN_API_KEY_FILE";
@@ -25,6 +26,8 @@ pub(crate) struct Credentials {
     pub(crate) openai: Option<Secret>,
     /// Where the first come from, as `init` frames say it.
     pub(crate) source: &'static str,
+    /// What is kept of sign-ins to MCP servers.
+    of_servers: Vec<Secret>,
 }
 
 impl Credentials {
@@ -35,10 +38,15 @@ impl Credentials {
     ) -> Result<Self, StartFailure> {
         let secret = |name: &str| environment.get(name).map(|value| Secret::new(&value));
         let openai = secret("OPENAI_API_KEY");
+        let of_servers = || {
+            let kept = mcp_login::files(environment).secrets();
+            kept.iter().map(|value| Secret::new(value)).collect()
+        };
         let found = |anthropic, source| Self {
             anthropic: Some(anthropic),
             openai: secret("OPENAI_API_KEY"),
             source,
+            of_servers: of_servers(),
         };
         if let Some(key) = secret("ANTHROPIC_API_KEY") {
             return Ok(found(Credential::ApiKey(key), "ANTHROPIC_API_KEY"));
@@ -54,7 +62,7 @@ impl Credentials {
         if let Some(command) = layers.key_helper() {
             return Ok(found(Credential::ApiKey(ask_helper(&command).await?), "apiKeyHelper"));
         }
-        Ok(Self { anthropic: None, openai, source: "none" })
+        Ok(Self { anthropic: None, openai, source: "none", of_servers: of_servers() })
     }
 
     /// The values that must never be seen.
@@ -62,7 +70,8 @@ impl Credentials {
         let anthropic = self.anthropic.iter().map(|credential| match credential {
             Credential::ApiKey(secret) | Credential::Bearer(secret) => secret.reveal().to_owned(),
         });
-        Secrets::new(anthropic.chain(self.openai.iter().map(|secret| secret.reveal().to_owned())))
+        let others = self.openai.iter().chain(&self.of_servers);
+        Secrets::new(anthropic.chain(others.map(|secret| secret.reveal().to_owned())))
     }
 }
 

@@ -23,6 +23,7 @@ mod drive;
 mod config_command;
 mod doctor;
 mod mcp_command;
+mod mcp_login;
 mod mcp_serve;
 mod permission_cases;
 mod permissions;

@@ -14,7 +14,7 @@ use crate::arguments::Arguments;
 use crate::assemble::working_directories;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::{engine_setup, toolbox};
+use crate::{engine_setup, mcp_login, toolbox};
 
 /// Roughly how many characters a token has.
 const CHARS_PER_TOKEN: usize = 4;
@@ -83,6 +83,7 @@ pub(crate) fn hub_config(
         },
         approver: engine_setup::approver_tool(arguments),
         roots: vec![cwd.to_path_buf()],
+        credentials: Some(mcp_login::files(environment)),
     }
 }
 
@@ -138,7 +139,8 @@ pub(crate) fn configured(
     usable.map(|server| named(server, environment)).collect()
 }
 
-fn servers(
+/// All servers of the command line and of files, those of plugins left out.
+pub(crate) fn servers(
     arguments: &Arguments,
     environment: &Environment,
     layers: &Layers,

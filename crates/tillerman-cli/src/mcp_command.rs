@@ -13,7 +13,7 @@ use tillerman_protocol::mcp::{McpServerConfig, McpServerStatus};
 use crate::arguments::Arguments;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::{mcp, mcp_serve, settings};
+use crate::{mcp, mcp_login, mcp_serve, settings};
 
 const LEAVE: Duration = Duration::from_secs(5);
 
@@ -38,6 +38,16 @@ pub(crate) enum McpCommand {
         /// Where it is configured: local, project or user (default: wherever it is)
         #[arg(short, long, value_parser = scope)]
         scope: Option<McpScope>,
+    },
+    /// Sign in to a remote server
+    Login {
+        /// The server
+        name: String,
+    },
+    /// Forget how to sign in to a server
+    Logout {
+        /// The server
+        name: String,
     },
     /// Serve the built-in tools to an MCP client on standard input and output
     Serve,
@@ -107,6 +117,10 @@ pub(crate) fn run(command: &McpCommand, arguments: &Arguments) -> Result<u8, Sta
         McpCommand::Remove { name, scope } => remove(&environment, &cwd, name, *scope),
         McpCommand::List => block_on(list(arguments, &environment, &cwd)),
         McpCommand::Get { name } => block_on(get(arguments, &environment, &cwd, name)),
+        McpCommand::Login { name } => {
+            block_on(mcp_login::login(arguments, &environment, &cwd, name))
+        }
+        McpCommand::Logout { name } => mcp_login::logout(&environment, name),
         McpCommand::Serve => block_on(mcp_serve::serve(arguments, &environment, &cwd)),
     }
 }

@@ -8,6 +8,8 @@ use serde_json::Value;
 use tillerman_ports::Deferral;
 use tillerman_protocol::mcp::{McpServerConfig, TaggedMcpServer};
 
+use crate::sign_in::CredentialFiles;
+
 /// Everything a hub is started with.
 #[derive(Clone, Debug)]
 pub struct HubConfig {
@@ -27,6 +29,8 @@ pub struct HubConfig {
     pub approver: Option<String>,
     /// The working directories, which servers may ask for.
     pub roots: Vec<PathBuf>,
+    /// Where the tokens of servers are that somebody signed in to; without it none are used.
+    pub credentials: Option<CredentialFiles>,
 }
 
 /// Who servers are told is calling.

@@ -14,8 +14,10 @@ use crate::board::{Board, Connected, LastWords, Order};
 use crate::config::NamedServer;
 use crate::handler::Handler;
 use crate::listing;
+use crate::sign_in::Tokens;
 use crate::transport::{
-    EventStream, HelperError, InProcess, StartChildError, Stdio, http, with_helped_headers,
+    EventStream, HelperError, InProcess, OpenStreamError, StartChildError, Stdio, http,
+    with_helped_headers,
 };
 
 /// A connection that works.
@@ -34,11 +36,16 @@ pub(crate) enum ConnectError {
     #[error("{0}")]
     Client(#[from] http::ClientError),
     #[error("{0}")]
-    EventStream(#[from] crate::transport::OpenStreamError),
+    EventStream(#[from] OpenStreamError),
     #[error("{words}")]
     Handshake { words: String },
-    #[error("it wants authorization ({words}); add a header with a token to its configuration")]
-    NeedsAuth { words: String },
+    #[error(
+        "it wants authorization (401); sign in with `tillerman mcp login`, or add a header with a \
+         token to its configuration"
+    )]
+    NeedsAuth,
+    #[error("its tokens cannot be used: {0}")]
+    Tokens(#[from] rmcp::transport::auth::AuthError),
     #[error("it does not list its tools: {0}")]
     Listing(#[from] listing::ListError),
     #[error("it did not answer within {seconds} s")]
@@ -66,11 +73,17 @@ pub(crate) async fn connect(
         }
         McpServerConfig::Tagged(TaggedMcpServer::Http(remote)) => {
             let remote = with_helped_headers(&server.name, remote, &board.config).await?;
-            reach_http(&remote, handler, &words).await?
+            let tokens = tokens(server, &remote, board).await?;
+            reach_http(&remote, tokens, handler, &words).await?
         }
         McpServerConfig::Tagged(TaggedMcpServer::Sse(remote)) => {
             let remote = with_helped_headers(&server.name, remote, &board.config).await?;
-            let transport = EventStream::open(&remote, words.clone()).await?;
+            let tokens = tokens(server, &remote, board).await?;
+            let opened = EventStream::open(&remote, tokens, words.clone()).await;
+            let transport = opened.map_err(|error| match error {
+                OpenStreamError::Status(401) => ConnectError::NeedsAuth,
+                error => error.into(),
+            })?;
             shaken(handler.serve(transport).await, &words)?
         }
         McpServerConfig::Tagged(TaggedMcpServer::Sdk { .. }) => {
@@ -114,8 +127,17 @@ async fn reach_child(
     shaken(handler.serve(transport).await, words)
 }
 
+async fn tokens(
+    server: &NamedServer,
+    remote: &RemoteMcpServer,
+    board: &Board,
+) -> Result<Option<Tokens>, ConnectError> {
+    Ok(Tokens::of(board.config.credentials.as_ref(), &server.name, remote).await?)
+}
+
 async fn reach_http(
     remote: &RemoteMcpServer,
+    tokens: Option<Tokens>,
     handler: Handler,
     words: &LastWords,
 ) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
@@ -123,7 +145,11 @@ async fn reach_http(
     let config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
         .custom_headers(http::headers(&remote.headers)?)
         .max_sse_event_size(crate::transport::LONGEST_MESSAGE);
-    let transport = StreamableHttpClientTransport::with_client(client, config);
+    let Some(tokens) = tokens else {
+        let transport = StreamableHttpClientTransport::with_client(client, config);
+        return shaken(handler.serve(transport).await, words);
+    };
+    let transport = StreamableHttpClientTransport::with_client(tokens.client(client), config);
     shaken(handler.serve(transport).await, words)
 }
 
@@ -134,7 +160,7 @@ fn shaken(
 ) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
     outcome.map_err(|error| {
         if error.is_authorization_required() {
-            return ConnectError::NeedsAuth { words: "401".to_owned() };
+            return ConnectError::NeedsAuth;
         }
         let words = words.get().unwrap_or_else(|| match &error {
             ClientInitializeError::TransportError { error, .. } => {

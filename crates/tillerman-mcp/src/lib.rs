@@ -18,6 +18,8 @@ mod listing;
 
 mod transport;
 
+mod sign_in;
+
 mod call;
 mod outcome;
 mod resources;
@@ -31,3 +33,6 @@ mod serve;
 pub use config::{ClientIdentity, HubConfig, Limits, NamedServer, Patience};
 pub use hub::McpHub;
 pub use serve::{Admission, Admitted, ServeError, serve};
+pub use sign_in::{
+    Callback, CallbackError, CredentialFiles, KeepError, SignIn, SignInError, SignInOptions,
+};

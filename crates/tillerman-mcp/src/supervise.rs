@@ -6,6 +6,7 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::service::{QuitReason, RunningService, RunningServiceCancellationToken};
 use tillerman_ports::BoxFuture;
+use tillerman_protocol::mcp::{McpServerConfig, TaggedMcpServer};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinError;
 use tokio::time::Instant;
@@ -16,7 +17,7 @@ use crate::config::{Kind, NamedServer, Patience};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::handler::Handler;
 use crate::listing;
-use crate::transport::OpenStreamError;
+use crate::sign_in::Watch;
 
 /// How long a session gets to begin before servers are started that it does not wait for.
 const LET_BEGIN: Duration = Duration::from_millis(100);
@@ -56,6 +57,7 @@ enum Break {
 enum Next {
     Stop,
     Wait,
+    AwaitSignIn(Watch),
     Connect(Option<Answer>),
     Restore { last: Arc<Connected>, attempt: u32 },
 }
@@ -68,6 +70,7 @@ impl Supervisor {
             next = match next {
                 Next::Stop => return,
                 Next::Wait => self.wait().await,
+                Next::AwaitSignIn(watch) => self.await_sign_in(watch).await,
                 Next::Connect(answer) => self.connect(answer).await,
                 Next::Restore { last, attempt } => self.restore(last, attempt).await,
             };
@@ -98,14 +101,27 @@ impl Supervisor {
                 Some(Order::Reconnect(answer) | Order::Enable(answer)) => {
                     return Next::Connect(Some(answer));
                 }
-                Some(Order::Disable(answer)) => self.disable(answer),
+                Some(Order::Disable(answer)) => {
+                    self.disable(answer);
+                    return Next::Wait;
+                }
                 Some(Order::Refresh) => {}
             }
         }
     }
 
+    /// Waits for orders, and for somebody who signs in.
+    async fn await_sign_in(&mut self, watch: Watch) -> Next {
+        tokio::select! {
+            biased;
+            next = self.wait() => next,
+            () = watch.changed() => Next::Connect(None),
+        }
+    }
+
     async fn connect(&mut self, answer: Option<Answer>) -> Next {
         self.show(Phase::Connecting);
+        let watch = self.watch_tokens();
         match self.try_connect().await {
             Some(Ok(connection)) => {
                 tell(answer, Ok(()));
@@ -114,8 +130,7 @@ impl Supervisor {
             Some(Err(error)) => {
                 tracing::warn!("the MCP server {} is not available: {error}", self.server.name);
                 tell(answer, Err(error.to_string()));
-                self.show(phase_of(&error));
-                Next::Wait
+                self.give_up(&error, watch)
             }
             None => Next::Stop,
         }
@@ -150,14 +165,37 @@ impl Supervisor {
             },
             () = tokio::time::sleep(pause) => {}
         }
+        let watch = self.watch_tokens();
         match self.try_connect().await {
             Some(Ok(connection)) => self.listen_again(connection, attempt).await,
+            // No further attempt helps before somebody signs in.
+            Some(Err(error @ ConnectError::NeedsAuth)) => self.give_up(&error, watch),
             Some(Err(error)) => {
                 tracing::debug!("the MCP server {} is still lost: {error}", self.server.name);
                 Next::Restore { last, attempt: attempt + 1 }
             }
             None => Next::Stop,
         }
+    }
+
+    /// Shows why there is no connection; tokens that come later are a reason to try again.
+    fn give_up(&self, error: &ConnectError, watch: Option<Watch>) -> Next {
+        self.show(phase_of(error));
+        match (error, watch) {
+            (ConnectError::NeedsAuth, Some(watch)) => Next::AwaitSignIn(watch),
+            _ => Next::Wait,
+        }
+    }
+
+    /// Begins before the connection is tried, so that no sign-in meanwhile is missed.
+    fn watch_tokens(&self) -> Option<Watch> {
+        let McpServerConfig::Tagged(TaggedMcpServer::Http(remote) | TaggedMcpServer::Sse(remote)) =
+            &self.server.config
+        else {
+            return None;
+        };
+        let files = self.board.config.credentials.as_ref()?;
+        Some(files.keeper(&self.server.name, &remote.url).watch())
     }
 
     /// A server that dies as soon as it is there counts as one failed attempt after the other.
@@ -320,10 +358,7 @@ impl Wire {
 
 fn phase_of(error: &ConnectError) -> Phase {
     match error {
-        ConnectError::NeedsAuth { .. }
-        | ConnectError::EventStream(OpenStreamError::Status(401)) => {
-            Phase::NeedsAuth(error.to_string())
-        }
+        ConnectError::NeedsAuth => Phase::NeedsAuth(error.to_string()),
         _ => Phase::Failed(error.to_string()),
     }
 }

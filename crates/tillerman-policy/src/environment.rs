@@ -1,7 +1,8 @@
 //! Which environment variables a child process may see.
 
-/// Names that hold credentials of model providers or of this program's own control channel.
-const WITHHELD: [&str; 12] = [
+/// Names that hold credentials of model providers, of this program as a client of MCP servers, or of
+/// its own control channel.
+const WITHHELD: [&str; 13] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_CUSTOM_HEADERS",
@@ -13,6 +14,7 @@ const WITHHELD: [&str; 12] = [
     "CLAUDE_CODE_MESSAGING_TOKEN",
     "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
     "CLAUDE_CODE_OAUTH_TOKEN",
+    "MCP_CLIENT_SECRET",
     "OPENAI_API_KEY",
 ];
 

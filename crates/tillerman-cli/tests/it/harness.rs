@@ -313,6 +313,14 @@ impl Agent {
         Some(frame)
     }
 
+    /// The next line of a process that speaks to people, or nothing at the end.
+    pub(crate) async fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let stdout = self.stdout.as_mut().unwrap();
+        let read = within("a line", stdout.read_line(&mut line)).await.unwrap();
+        (read > 0).then_some(line)
+    }
+
     /// Reads the next frame if all of it is there; a line that a kill cut short is left out.
     pub(crate) async fn next_whole(&mut self) -> bool {
         let stdout = self.stdout.as_mut().unwrap();

@@ -27,6 +27,8 @@ mod long_runs;
 #[cfg(test)]
 mod mcp;
 #[cfg(test)]
+mod mcp_login;
+#[cfg(test)]
 mod mcp_sessions;
 #[cfg(test)]
 mod memory;

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
-use reqwest::{Client, Url};
+use reqwest::{Client, RequestBuilder, Response, Url};
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -16,6 +17,7 @@ use super::http::{self, ClientError};
 use super::message::{Ear, Heard};
 use crate::board::LastWords;
 use crate::connect::{broken, chain};
+use crate::sign_in::{SendError, Tokens};
 
 type Pieces = std::pin::Pin<Box<dyn Stream<Item = Result<Vec<u8>, reqwest::Error>> + Send>>;
 
@@ -36,6 +38,7 @@ pub(crate) enum OpenStreamError {
 pub(crate) struct EventStream {
     client: Client,
     headers: HeaderMap,
+    tokens: Option<Arc<Tokens>>,
     endpoint: Url,
     pieces: Pieces,
     reader: EventReader,
@@ -48,16 +51,18 @@ impl EventStream {
     /// Opens the stream and waits until the server says where messages go.
     pub(crate) async fn open(
         server: &RemoteMcpServer,
+        tokens: Option<Tokens>,
         words: LastWords,
     ) -> Result<Self, OpenStreamError> {
         let client = http::client(&server.url).await?;
         let headers: HeaderMap = http::headers(&server.headers)?.into_iter().collect();
-        let unreachable = |error: reqwest::Error| OpenStreamError::Unreachable(chain(&error));
+        let tokens = tokens.map(Arc::new);
+        let unreachable = |error: SendError| OpenStreamError::Unreachable(chain(&error));
         let url =
             Url::parse(server.url.trim()).map_err(|_| ClientError::Url(server.url.clone()))?;
         let request = client.get(url.clone()).headers(headers.clone());
-        let response =
-            request.header(ACCEPT, "text/event-stream").send().await.map_err(unreachable)?;
+        let request = request.header(ACCEPT, "text/event-stream");
+        let response = send(request, tokens.as_deref()).await.map_err(unreachable)?;
         if !response.status().is_success() {
             return Err(OpenStreamError::Status(response.status().as_u16()));
         }
@@ -65,6 +70,7 @@ impl EventStream {
         let mut stream = Self {
             client,
             headers,
+            tokens,
             endpoint: url.clone(),
             pieces: Box::pin(pieces),
             reader: EventReader::default(),
@@ -113,6 +119,13 @@ impl EventStream {
     }
 }
 
+async fn send(request: RequestBuilder, tokens: Option<&Tokens>) -> Result<Response, SendError> {
+    match tokens {
+        Some(tokens) => tokens.send(request).await,
+        None => Ok(request.send().await?),
+    }
+}
+
 impl Transport<RoleClient> for EventStream {
     type Error = io::Error;
 
@@ -125,9 +138,10 @@ impl Transport<RoleClient> for EventStream {
             .post(self.endpoint.clone())
             .headers(self.headers.clone())
             .header(CONTENT_TYPE, "application/json");
+        let tokens = self.tokens.clone();
         async move {
             let body = serde_json::to_vec(&item).map_err(io::Error::other)?;
-            let response = request.body(body).send().await;
+            let response = send(request.body(body), tokens.as_deref()).await;
             let response = response.map_err(|error| broken(chain(&error)))?;
             if response.status().is_success() {
                 Ok(())

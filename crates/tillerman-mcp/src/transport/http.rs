@@ -42,11 +42,16 @@ pub(crate) async fn client(url: &str) -> Result<Client, ClientError> {
         .connect_timeout(CONNECT)
         // A redirect would carry headers with tokens to a server nobody configured.
         .redirect(reqwest::redirect::Policy::none());
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    if host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()) {
+    if is_loopback(&url) {
         builder = builder.no_proxy();
     }
     Ok(builder.build()?)
+}
+
+/// Whether an address is on this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// A server's own headers.

@@ -1,6 +1,8 @@
 //! A hub and servers of every kind, well behaved and not.
 
 #[cfg(test)]
+mod authorization;
+#[cfg(test)]
 mod stage;
 
 #[cfg(test)]
@@ -25,3 +27,5 @@ mod resources;
 mod results;
 #[cfg(test)]
 mod serving;
+#[cfg(test)]
+mod sign_in;

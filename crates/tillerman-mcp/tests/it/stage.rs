@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tillerman_mcp::{ClientIdentity, HubConfig, Limits, McpHub, NamedServer, Patience};
+use tillerman_mcp::{
+    ClientIdentity, CredentialFiles, HubConfig, Limits, McpHub, NamedServer, Patience,
+};
 use tillerman_ports::{
     BackgroundTask, Bounds, BoxFuture, CallProgress, HostFailure, McpHost, McpServers as _,
     TaskDesk, TaskRefused, Tool, ToolCall,
@@ -90,6 +92,7 @@ fn config(directory: &TempDir, limits: Limits) -> HubConfig {
         deferral: tillerman_ports::Deferral::Never,
         approver: None,
         roots: vec![directory.path().to_path_buf()],
+        credentials: Some(CredentialFiles::new(directory.path().join("tokens"))),
     }
 }
 
