@@ -43,13 +43,6 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
     // The session is open by now, so that files change only for a conversation that can go on.
     rewind::rewind(arguments, &order).await?;
     let Session { handle, frames, ended, scratch, .. } = run(setup);
-    // A session on a wire may wait for days; nothing of how it began is needed for that.
-    #[cfg(target_os = "linux")]
-    if prompt.is_none()
-        && let Err(error) = tillerman_sandbox::give_back_start_code()
-    {
-        tracing::debug!("the code of the start stays in memory: {error}");
-    }
     let spill = scratch.clone().unwrap_or_else(|| order.environment.temp_dir());
     let printed = match arguments.format.output_format {
         OutputFormat::Text => present::print_text(frames),

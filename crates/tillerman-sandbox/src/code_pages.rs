@@ -1,19 +1,19 @@
-//! Giving back the memory of code that ran once.
+//! Giving back the memory of code that is not needed while a process waits.
 
 use std::ops::Range;
 
 /// Unmaps the pages of this program's code, so that only those that are used again come back.
 ///
-/// The kernel maps code in blocks of 64 KiB around whatever runs. What the start needed, such as
-/// reading arguments and settings, would stay resident for as long as the process lives. Pages
-/// that are needed again are found in the page cache, within microseconds.
+/// The kernel maps code in blocks of 64 KiB around whatever runs, so that most of a program is
+/// resident after its first second and stays so for as long as it lives. Pages that are needed
+/// again are found in the page cache, a microsecond each.
 ///
 /// Does nothing under a debugger, whose breakpoints are written into those pages.
 ///
 /// # Errors
 ///
 /// When the system does not tell where the code is, or refuses; nothing is lost then.
-pub fn give_back_start_code() -> std::io::Result<()> {
+pub fn give_back_code() -> std::io::Result<()> {
     if is_traced(&std::fs::read_to_string("/proc/self/status")?) {
         return Ok(());
     }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn code_still_runs_afterwards() {
         let before = is_traced("TracerPid:\t0");
-        give_back_start_code().unwrap();
+        give_back_code().unwrap();
         assert_eq!(is_traced("TracerPid:\t0"), before);
     }
 }

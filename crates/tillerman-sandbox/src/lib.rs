@@ -59,7 +59,7 @@ pub use links::SearchLinksError;
 pub use session::SessionSandbox;
 
 #[cfg(target_os = "linux")]
-pub use code_pages::give_back_start_code;
+pub use code_pages::give_back_code;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
