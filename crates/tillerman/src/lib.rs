@@ -35,6 +35,7 @@
 //!   what can go wrong.
 //! - [`budget`], [`workspace`], [`events`] and [`sessions`] are what hosts need around it.
 //! - [`transport`] is where the engine runs.
+//! - [`concepts`] explains how it all hangs together, [`cookbook`] has recipes to copy.
 
 mod client;
 mod connection;
@@ -42,6 +43,9 @@ mod error;
 mod query;
 mod random;
 mod session;
+
+pub mod concepts;
+pub mod cookbook;
 
 pub mod message;
 pub mod options;
@@ -76,7 +80,7 @@ pub use tillerman_protocol::mcp::McpServerStatus;
 pub use tillerman_protocol::{EntryId, SessionId, TaskId, ToolUseId};
 
 #[cfg(feature = "testing")]
-pub use tillerman_testkit as testing;
+pub mod testing;
 
 /// What the code that `#[tool]` writes needs; not for use by hand.
 #[doc(hidden)]

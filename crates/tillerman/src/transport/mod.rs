@@ -9,6 +9,8 @@ mod link;
 
 mod in_process;
 mod subprocess;
+#[cfg(feature = "websocket")]
+mod websocket;
 
 mod find;
 mod lines;
@@ -19,3 +21,5 @@ pub use launch::{Launch, Runtime};
 pub use link::{Ending, Incoming, Link, Outgoing, Transport};
 pub use order::session_order;
 pub use subprocess::Subprocess;
+#[cfg(feature = "websocket")]
+pub use websocket::WebSocket;

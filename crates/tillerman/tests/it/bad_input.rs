@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tillerman::transport::Subprocess;
+use tillerman::transport::{Subprocess, WebSocket};
 use tillerman::{Client, ErrorKind, Options, Retry, query};
 
 use crate::world::{collect, within};
@@ -144,4 +144,32 @@ async fn an_engine_without_state_frames_ends_after_its_result() {
     let plain = program(folder.path(), "plain", &text);
     let answer = within(query("hello", Options::new().path_to_executable(plain)).answer()).await;
     assert_eq!(answer.unwrap().text, "hi");
+}
+
+#[tokio::test]
+async fn a_host_that_cannot_be_reached_is_an_error() {
+    let options = Options::new().transport(WebSocket::new("ws://127.0.0.1:1", "token"));
+    let error = within(Client::connect(options)).await.unwrap_err();
+    assert_eq!((error.kind(), error.retry()), (ErrorKind::Connection, Retry::AfterPause));
+    let options = Options::new().transport(WebSocket::new("not an address", "token"));
+    let error = within(Client::connect(options)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidOptions);
+}
+
+#[tokio::test]
+async fn a_host_that_does_not_know_the_token_refuses() {
+    let host = crate::host::start().await;
+    let socket = WebSocket::new(format!("ws://{}", host.address), "guessed");
+    assert!(!format!("{socket:?}").contains("guessed"));
+    let error = within(Client::connect(Options::new().transport(socket))).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert!(error.to_string().contains("token"), "{error}");
+}
+
+#[tokio::test]
+async fn flags_that_an_engine_in_this_process_does_not_have_are_refused() {
+    let options = Options::new().extra_arg("chrome", None);
+    let error = Client::connect(options).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("--chrome"), "{error}");
 }

@@ -102,7 +102,7 @@ async fn a_query_that_is_dropped_leaves_no_process(way: Way) {
     .await;
     drop(messages);
     let outcome = world.server.wait_for_outcome(0).await;
-    assert_eq!(outcome, tillerman::testing::Outcome::Broken);
+    assert_eq!(outcome, tillerman::testing::Outcome::ClientGone);
 }
 
 async fn requests_are_answered_while_nobody_reads_messages(way: Way) {

@@ -1,6 +1,8 @@
 //! Everything the SDK promises, over every transport it has.
 
 #[cfg(test)]
+mod host;
+#[cfg(test)]
 mod world;
 
 #[cfg(test)]
@@ -12,6 +14,8 @@ mod callbacks;
 #[cfg(test)]
 mod event_bus;
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod hooks;
 #[cfg(test)]
 mod lifecycle;
@@ -21,6 +25,8 @@ mod messages;
 mod methods;
 #[cfg(test)]
 mod options;
+#[cfg(test)]
+mod public_api;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]

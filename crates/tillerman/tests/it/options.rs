@@ -233,6 +233,11 @@ async fn option_executable(way: Way) {
             let options = options.transport(Subprocess::new());
             assert_eq!(world.answer("hello", options).await.unwrap().text, "hi");
         }
+        Way::InProcess | Way::WebSocket => {
+            let options = world.options().executable(Runtime::Bun);
+            let error = world.answer("hello", options).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+        }
     }
 }
 
@@ -345,7 +350,12 @@ async fn option_output_format(way: Way) {
 
 async fn option_path_to_claude_code_executable(way: Way) {
     let world = World::new(way, script().reply(response().text("hi"))).await;
-    let Way::Subprocess = way;
+    if way != Way::Subprocess {
+        let options = world.options().path_to_executable(program());
+        let error = world.answer("hello", options).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        return;
+    }
     let options = world.surroundings().path_to_executable(program());
     assert_eq!(world.answer("hello", options).await.unwrap().text, "hi");
     let missing = world.surroundings().path_to_executable("/nowhere/tillerman");
@@ -461,6 +471,10 @@ async fn option_stderr(way: Way) {
         Way::Subprocess => {
             world.ask("hello", options).await;
             assert!(lines.load(Ordering::SeqCst) > 0);
+        }
+        Way::InProcess | Way::WebSocket => {
+            let error = world.answer("hello", options).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
         }
     }
 }

@@ -7,32 +7,52 @@ use futures_util::StreamExt as _;
 use tempfile::TempDir;
 use tillerman::message::Answer;
 use tillerman::testing::{Script, ScriptedServer};
-use tillerman::transport::Subprocess;
+use tillerman::transport::{InProcess, Subprocess, WebSocket};
 use tillerman::{Client, Message, Options, Prompt, Query, Result, query};
+
+use crate::host::{self, Host, TOKEN};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// How the engine is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
+    InProcess,
     Subprocess,
+    WebSocket,
 }
 
 /// Runs every test of a list over every transport.
 macro_rules! over_every_transport {
     ($($test:ident),* $(,)?) => {
+        mod in_process {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(crate::world::Way::InProcess).await;
+            })*
+        }
         mod subprocess {
             $(#[tokio::test]
             async fn $test() {
                 super::$test(crate::world::Way::Subprocess).await;
             })*
         }
+        mod web_socket {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(crate::world::Way::WebSocket).await;
+            })*
+        }
     };
 }
 pub(crate) use over_every_transport;
 
-/// The built program that the subprocess transport runs.
+/// The built program that the subprocess transport runs, or another one that speaks the same
+/// protocol: `TILLERMAN_OFFICIAL_CLI` has the suite drive the official program.
 pub(crate) fn program() -> PathBuf {
+    if let Some(program) = std::env::var_os("TILLERMAN_OFFICIAL_CLI") {
+        return PathBuf::from(program);
+    }
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("tillerman");
     assert!(program.is_file(), "build it first: cargo build -p tillerman-cli");
@@ -44,6 +64,7 @@ pub(crate) struct World {
     root: TempDir,
     pub(crate) server: ScriptedServer,
     way: Way,
+    host: Option<Host>,
 }
 
 impl World {
@@ -52,7 +73,11 @@ impl World {
         for name in ["home", "config", "work"] {
             std::fs::create_dir(root.path().join(name)).unwrap();
         }
-        Self { root, server: ScriptedServer::start(script).await, way }
+        let host = match way {
+            Way::WebSocket => Some(host::start().await),
+            Way::InProcess | Way::Subprocess => None,
+        };
+        Self { root, server: ScriptedServer::start(script).await, way, host }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -73,8 +98,14 @@ impl World {
     /// Options under which the scripted model answers in this world and nothing else is seen.
     pub(crate) fn options(&self) -> Options {
         let options = self.surroundings();
-        match self.way {
-            Way::Subprocess => options.transport(Subprocess::at(program())),
+        match &self.host {
+            Some(host) => {
+                options.transport(WebSocket::new(format!("ws://{}", host.address), TOKEN))
+            }
+            None if self.way == Way::InProcess => {
+                options.transport(InProcess::new().stage_program(program()))
+            }
+            None => options.transport(Subprocess::at(program())),
         }
     }
 
