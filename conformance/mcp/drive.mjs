@@ -13,7 +13,7 @@ const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 const binary = process.env.CONFORMANCE_BINARY;
 const stage = new Stage();
 const children = [];
-const SECONDS = 25;
+const SECONDS = 40;
 /** A person who is told to sign in does so, and once again when that was not enough. */
 const SIGN_INS = 2;
 

@@ -11,7 +11,7 @@ const runner = [
   join(import.meta.dirname, "older-node.mjs"),
   join(modules, "@modelcontextprotocol/conformance/dist/index.js"),
 ];
-const SECONDS = 30;
+const SECONDS = 45;
 
 /** The scenarios that the runner has for clients. */
 function scenarios() {
