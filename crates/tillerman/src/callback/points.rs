@@ -142,7 +142,7 @@ hook_point! {
     }
 }
 hook_point! {
-    /// The session ended.
+    /// The session ended. Its hooks run here, once the engine is gone and before the last message.
     SessionEnd => Observed {
         /// Why.
         reason: String,

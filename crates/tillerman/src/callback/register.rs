@@ -40,7 +40,9 @@ impl HookTable {
     /// What the engine is told; nothing when there are no hooks.
     pub(crate) fn registration(hooks: &[Hook]) -> Option<Registered> {
         let mut registered = Registered::new();
-        for (at, hook) in hooks.iter().enumerate() {
+        // Of their end sessions are told here, since an engine that is gone cannot ask.
+        let asked = |(_, hook): &(usize, &Hook)| hook.event != HookEvent::SessionEnd;
+        for (at, hook) in hooks.iter().enumerate().filter(asked) {
             let matcher = &hook.matcher;
             registered.entry(hook.event.name()).or_default().push(HookRegistration {
                 matcher: matcher.pattern.clone(),

@@ -17,7 +17,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::Meter;
-use crate::connection::ending::{Ended, closed, panic_text, refusal, verdict};
+use crate::connection::ending::{Ended, closed, refusal, verdict};
+use crate::connection::goodbye::{callback_failed, say_goodbye};
 use crate::connection::host::{Asked, Host, Reply};
 use crate::connection::inbox::Inbox;
 use crate::connection::mirror::Mirror;
@@ -27,7 +28,7 @@ use crate::connection::progress::Progress;
 use crate::connection::requests::{Asker, Requests};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Watch;
-use crate::message::{Answer, CallbackFailure, Message, Prompt};
+use crate::message::{Answer, Message, Prompt};
 use crate::transport::{Ending, Incoming, Link, Outgoing};
 
 /// Frames that wait to be sent; beyond them no further orders are taken.
@@ -382,12 +383,8 @@ impl Actor {
             // The engine no longer wants to know.
             Err(error) if error.is_cancelled() => return,
             Err(error) => {
-                let Question { callback, subject, .. } = &question;
-                self.state.inbox.push(Ok(Message::CallbackFailed(CallbackFailure {
-                    callback: callback.clone(),
-                    subject: subject.clone(),
-                    message: panic_text(error),
-                })));
+                let failure = callback_failed(question.callback, question.subject, error);
+                self.state.inbox.push(Ok(failure));
                 question.if_panics
             }
         };
@@ -429,7 +426,12 @@ impl Actor {
     }
 
     async fn finish(mut self, ending: Ending) {
+        let failures = match self.state.greeting {
+            Some(_) => say_goodbye(&self.host, self.state.progress.base()).await,
+            None => Vec::new(),
+        };
         let state = &mut self.state;
+        failures.into_iter().for_each(|failure| state.inbox.push(Ok(failure)));
         let error = verdict(Ended {
             ending,
             stopped: state.stop,

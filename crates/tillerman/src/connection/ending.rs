@@ -1,7 +1,5 @@
 //! What is wrong with how a session ended, if anything is.
 
-use tokio::task::JoinError;
-
 use crate::error::{Error, ErrorKind};
 use crate::transport::Ending;
 
@@ -59,11 +57,4 @@ pub(crate) fn refusal(error: Error) -> Error {
 pub(crate) fn closed() -> Error {
     let text = "the session is over, so that nothing more can be sent; open another one";
     Error::new(ErrorKind::Closed, text)
-}
-
-/// What a panic said.
-pub(crate) fn panic_text(error: JoinError) -> String {
-    let Ok(panic) = error.try_into_panic() else { return "it ended early".to_owned() };
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }

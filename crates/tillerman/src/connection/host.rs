@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tillerman_ports::BoxFuture;
 use tillerman_protocol::control::{CanUseTool, ControlBody, PersonRequest};
-use tillerman_protocol::hook::{HookEvent, HookInput};
+use tillerman_protocol::hook::{HookEvent, HookInput, HookOutput};
 
 use crate::callback::{
     Elicitation, HookPoint as _, HookTable, Permission, PreToolUse, ToolAnswer, ToolRequest,
@@ -56,6 +56,13 @@ impl Host {
 
     pub(crate) fn serve(&mut self, servers: BTreeMap<String, McpServer>) {
         self.servers.extend(servers);
+    }
+
+    /// The hooks that hear of the end, as they run.
+    pub(crate) fn goodbyes(&self, input: &HookInput) -> Vec<BoxFuture<HookOutput>> {
+        let hooks = self.callbacks.hooks.iter();
+        let hooks = hooks.filter(|hook| hook.event == HookEvent::SessionEnd);
+        hooks.map(|hook| (hook.callback)(input.clone())).collect()
     }
 
     pub(crate) fn heard_stderr(&self, line: &str) {

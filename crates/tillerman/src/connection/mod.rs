@@ -7,6 +7,7 @@ mod order;
 mod actor;
 
 mod ending;
+mod goodbye;
 mod host;
 mod inbox;
 mod progress;

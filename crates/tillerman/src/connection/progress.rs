@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use tillerman_protocol::frame::{
     CommandLifecycle, Frame, ResultFrame, SessionState, SystemDetail, TaskStarted, TaskUpdated,
 };
-use tillerman_protocol::{EntryId, TaskId};
+use tillerman_protocol::hook::HookBase;
+use tillerman_protocol::{EntryId, SessionId, TaskId};
 
 /// Kinds of tasks for which nobody waits: they may well run for ever.
 const NOT_AWAITED: &str = "local_bash";
@@ -18,6 +19,8 @@ pub(crate) struct Progress {
     state: Option<SessionState>,
     has_result: bool,
     last_failed: bool,
+    session: String,
+    cwd: String,
 }
 
 /// What the engine knows of a prompt.
@@ -42,6 +45,10 @@ impl Progress {
             Frame::Result(result) => self.ended(result),
             Frame::CommandLifecycle(progress) => self.heard(progress),
             Frame::System(frame) => match &frame.detail {
+                SystemDetail::Init(init) => {
+                    self.session = frame.session_id.as_str().to_owned();
+                    self.cwd.clone_from(&init.cwd);
+                }
                 SystemDetail::SessionStateChanged { state, .. } => self.changed(*state),
                 SystemDetail::TaskStarted(task) => self.task_began(task),
                 SystemDetail::TaskNotification(task) => drop(self.agents.take(&task.task_id)),
@@ -65,6 +72,20 @@ impl Progress {
     /// Whether all prompts are answered, so that only agents in the background keep it open.
     pub(crate) fn waits_for_agents(&self) -> bool {
         self.has_result && self.prompts.is_empty() && !self.is_done()
+    }
+
+    /// What hooks are told about the session, as far as it is known here.
+    pub(crate) fn base(&self) -> HookBase {
+        HookBase {
+            session_id: SessionId::new(&self.session),
+            transcript_path: String::new(),
+            cwd: self.cwd.clone(),
+            prompt_id: None,
+            permission_mode: None,
+            effort: None,
+            agent_id: None,
+            agent_type: None,
+        }
     }
 
     /// Whether the last result was one of failure, so that a process may well exit with 1.

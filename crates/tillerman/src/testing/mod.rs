@@ -13,23 +13,24 @@
 //!
 //! let server = ScriptedServer::start(
 //!     script()
-//!         .reply(response().text("Let me see.").tool_call("Glob", json!({"pattern": "*.nothing"})))
-//!         .reply(response().text("There is nothing.")),
+//!         .reply(response().text("Let me see.").tool_call("Bash", json!({"command": "echo hi"})))
+//!         .reply(response().text("It said hi.")),
 //! )
 //! .await;
 //! let options = Options::new()
 //!     .model("claude-sonnet-4-5")
 //!     .no_session_persistence()
+//!     .allow_tool("Bash(echo *)")
 //!     .env("ANTHROPIC_BASE_URL", server.url())
 //!     .env("ANTHROPIC_API_KEY", "not-a-key");
-//! let messages: Vec<Message> = query("what is there?", options).try_collect().await?;
+//! let messages: Vec<Message> = query("say hi", options).try_collect().await?;
 //! assert_eq!(
 //!     transcript(&messages),
 //!     "agent: Let me see.\n\
-//!      calls Glob {\"pattern\":\"*.nothing\"}\n\
-//!      Glob: No files found\n\
-//!      agent: There is nothing.\n\
-//!      result success: There is nothing.\n"
+//!      calls Bash {\"command\":\"echo hi\"}\n\
+//!      Bash: hi\n\
+//!      agent: It said hi.\n\
+//!      result success: It said hi.\n"
 //! );
 //! # Ok::<(), tillerman::Error>(())
 //! # }).unwrap();

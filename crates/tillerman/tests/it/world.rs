@@ -119,6 +119,8 @@ impl World {
             .env("CLAUDE_CONFIG_DIR", self.path("config").to_string_lossy())
             .env("TMPDIR", self.root.path().to_string_lossy())
             .env("IS_SANDBOX", "1")
+            // The official program would look around the network otherwise.
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             .env("ANTHROPIC_BASE_URL", self.server.url())
             .env("ANTHROPIC_API_KEY", "sk-ant-dummy-0123456789")
             .model("claude-sonnet-4-5")
