@@ -178,6 +178,15 @@ impl Verdict {
                 );
                 (ErrorDuringExecution, true, "token_budget_exhausted", text)
             }
+            Ending::MaxTotalTurns => {
+                let text = limits.max_total_turns.map_or_else(
+                    || "The turns that all agents share are used up".to_owned(),
+                    |most| {
+                        format!("Reached the budget of {most} turns for the session and its agents")
+                    },
+                );
+                (ErrorMaxTurns, true, "turn_budget_exhausted", text)
+            }
             Ending::Deadline => {
                 let text = "The deadline was reached".to_owned();
                 (ErrorDuringExecution, true, "deadline_exceeded", text)

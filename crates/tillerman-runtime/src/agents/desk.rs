@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tillerman_engine::{
-    Bill, Books, Budget, CallId, Grant, Input, Judgement, Place, ResponseId, Share, Standing,
+    Bill, Books, CallId, Grant, Input, Judgement, Place, ResponseId, Share, Standing,
 };
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::control::{ControlBody, ControlRequest, ControlResponse};
@@ -75,7 +75,7 @@ impl Agents {
         let limits = &setup.engine.limits;
         let (tree, bills) = Tree::plant(Soil {
             setup: &agents,
-            budget: Budget { usd: limits.max_budget_usd, tokens: limits.max_total_tokens },
+            budget: limits.pooled(),
             spent: setup.restored.ledger.total(),
             host: host.clone(),
             shutdown: setup.shutdown.clone(),
