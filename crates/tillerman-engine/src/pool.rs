@@ -155,6 +155,12 @@ impl Pool {
         self.serve()
     }
 
+    /// Enters what nothing was set aside for. Returns the requests that are answered by that.
+    pub fn charge(&mut self, share: Share) -> Vec<(Ticket, Grant)> {
+        self.spent = self.spent.plus(share);
+        self.serve()
+    }
+
     /// A request is not made after all.
     pub fn withdraw(&mut self, ticket: Ticket) -> Vec<(Ticket, Grant)> {
         self.settle(ticket, Share::default())

@@ -19,7 +19,7 @@ pub use agent::{AgentFiles, Reopened, Toolbox};
 pub use checkpoint::{CheckpointError, Checkpoints, Extent, Rewound, Taken};
 pub use clock::Clock;
 pub use confine::{Bounds, Confined, Confiner, Exchange, Hold, PlainCommand};
-pub use hook::{HookEnd, HookJob, HookReport, HookRunner, Permits, Redact, Sight};
+pub use hook::{HookBill, HookEnd, HookJob, HookReport, HookRunner, Permits, Redact, Sight};
 pub use keeper::PermissionKeeper;
 pub use library::{Contents, Invocation, InvocationPart, Library, MemoryNote, Programs, Reading};
 pub use mcp::{CallProgress, Deferral, HostFailure, McpHost, McpPrompt, McpRefusal, McpServers};
