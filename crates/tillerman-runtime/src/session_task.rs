@@ -83,7 +83,11 @@ pub(crate) fn run_agent(
     inbound: mpsc::Receiver<Inbound>,
     out: mpsc::Sender<Frame>,
 ) -> BoxFuture<SessionEnd> {
-    Box::pin(run_task(SessionTask::new(setup, Some(agents), hooks, out), inbound, None))
+    Box::pin(async move {
+        let mut task = SessionTask::new(setup, Some(agents), hooks, out);
+        task.start_mcp();
+        run_task(task, inbound, None).await
+    })
 }
 
 async fn run_task(

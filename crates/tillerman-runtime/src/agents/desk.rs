@@ -1,6 +1,7 @@
 //! A session's own part in the tree: the agents it may start, and its share of the budget.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::agents::book::Agent;
-use crate::agents::child::{Launch, mode_below, offers};
+use crate::agents::child::{Launch, mode_below, offers, specs_about_agents};
 use crate::agents::delivery::Unheard;
 use crate::agents::launch::Caller;
 use crate::agents::main_agent::Role;
@@ -41,6 +42,8 @@ pub(crate) struct Agents {
     /// The agent that this session is.
     own: Option<Arc<Agent>>,
     depth: u32,
+    /// The directory it works in, where that is not the session's.
+    pub(crate) directory: Option<PathBuf>,
     /// The definition by which this session itself works.
     by: Option<AgentDefinition>,
     launches: HashMap<TaskId, Launch>,
@@ -100,6 +103,7 @@ impl Agents {
             roster,
             own: None,
             depth,
+            directory: None,
             by: None,
             launches: HashMap::new(),
             children: HashMap::new(),
@@ -118,7 +122,9 @@ impl Agents {
             Some(tools) if !tools.iter().any(|tool| tool == "*") => self.roster.for_tools(tools),
             _ => self.roster.clone(),
         };
-        Self::new(Arc::clone(&self.tree), roster, self.depth + 1)
+        let by = Some(definition.clone());
+        let directory = self.directory.clone();
+        Self { by, directory, ..Self::new(Arc::clone(&self.tree), roster, self.depth + 1) }
     }
 
     /// Forgets the agents that a session with this definition may not start.
@@ -247,7 +253,9 @@ impl Agents {
     pub(crate) fn with_specs(&self, tools: &[ToolSpec]) -> Vec<ToolSpec> {
         let others = |spec: &&ToolSpec| spec.name != AGENT && spec.name != message::NAME;
         let mut specs: Vec<ToolSpec> = tools.iter().filter(others).cloned().collect();
-        if self.offers() {
+        if let (Some(own), Some(definition)) = (&self.own, &self.by) {
+            specs.extend(specs_about_agents(definition, self, own.seat.as_deref()));
+        } else if self.offers() {
             let team = self.tree.team.as_ref();
             specs.push(order::spec(&self.roster, team));
             specs.push(message::spec(team));
