@@ -83,11 +83,9 @@ pub(crate) fn run_agent(
     inbound: mpsc::Receiver<Inbound>,
     out: mpsc::Sender<Frame>,
 ) -> BoxFuture<SessionEnd> {
-    Box::pin(async move {
-        let mut task = SessionTask::new(setup, Some(agents), hooks, out);
-        task.start_mcp();
-        run_task(task, inbound, None).await
-    })
+    let mut task = SessionTask::new(setup, Some(agents), hooks, out);
+    task.start_mcp();
+    Box::pin(run_task(task, inbound, None))
 }
 
 async fn run_task(

@@ -31,9 +31,10 @@ async fn with_keeper(
     definition: &Value,
     replies: Vec<Response>,
 ) -> (ScriptedServer, SessionOrder) {
-    let script = replies
-        .into_iter()
-        .fold(script().reply(calls_keeper()), |script, reply| script.reply(reply));
+    let mut script = script().reply(calls_keeper());
+    for reply in replies {
+        script = script.reply(reply);
+    }
     let server = ScriptedServer::start(script.reply(response().text("done"))).await;
     let mut order = world.order_asking(name, &server);
     order.extension.agents = vec![keeper(definition)];

@@ -177,17 +177,9 @@ impl SessionTask {
         let definition =
             &seat.as_ref().map_or_else(|| definition.clone(), |_| with_team_tools(definition));
         let depth = below.depth();
+        let mut note = note(caller, order, definition, depth);
         let own = self.agents.as_ref().and_then(|agents| agents.own().cloned());
-        let note = json!({
-            "agentType": definition.name,
-            "description": order.description,
-            "toolUseId": caller.tool_use_id,
-            "spawnDepth": depth,
-            "parentAgentId": own.as_ref().map(|own| own.id.clone()),
-            "model": order.model,
-            "name": order.name,
-            "isolation": order.isolation,
-        });
+        note["parentAgentId"] = json!(own.map(|own| own.id.clone()));
         let (transcript, restored) = match former {
             Some(former) => (former.transcript, former.restored),
             None => (below.tree().files.begin(id.as_str(), &note), Restored::default()),
@@ -344,6 +336,19 @@ async fn wait_for(agent: std::sync::Arc<Agent>, cancel: CancellationToken) -> To
             outcome::finished(&agent, progress)
         }
     }
+}
+
+/// What is kept about an agent beside its transcript, so that it can go on.
+fn note(caller: &Caller, order: &Order, definition: &AgentDefinition, depth: u32) -> Value {
+    json!({
+        "agentType": definition.name,
+        "description": order.description,
+        "toolUseId": caller.tool_use_id,
+        "spawnDepth": depth,
+        "model": order.model,
+        "name": order.name,
+        "isolation": order.isolation,
+    })
 }
 
 const fn place(in_background: bool) -> Place {
