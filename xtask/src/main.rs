@@ -1,4 +1,4 @@
-//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `test` and `bench`.
+//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `coverage`, `test` and `bench`.
 
 #![expect(
     clippy::print_stdout,
@@ -11,6 +11,8 @@ mod workspace;
 
 mod tidy;
 
+mod coverage;
+
 mod suite;
 
 mod bench;
@@ -21,9 +23,11 @@ use anyhow::{Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
+       cargo xtask coverage
        cargo xtask test [--quick]
        cargo xtask bench [--smoke] [--runs N] [--official PATH]
 
+coverage writes docs/coverage.md: what is there, and which test shows it
 tidy   checks sizes, names, crate edges, registered files, unused dependencies and wording
 test   runs everything that must pass before a change is merged; --quick leaves out the release
        build and what needs it
@@ -45,6 +49,7 @@ fn run() -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["tidy"] => tidy::run(),
+        ["coverage"] => coverage::run(),
         ["test"] => suite::run(suite::Extent::Full),
         ["test", "--quick"] => suite::run(suite::Extent::Quick),
         ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),

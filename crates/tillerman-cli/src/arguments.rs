@@ -205,6 +205,9 @@ pub(crate) struct ModelArguments {
     /// Stop once this many tokens are used, by the session and its agents together
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_total_tokens: Option<u64>,
+    /// Stop after this many turns of the session and its agents together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_total_turns: Option<u64>,
     /// Stop this many seconds after the start, whatever is under way
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_duration: Option<u32>,

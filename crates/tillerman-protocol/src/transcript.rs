@@ -167,6 +167,9 @@ pub struct CostState {
     /// Time spent waiting for the model.
     #[serde(rename = "totalAPIDuration", default)]
     pub total_api_duration_ms: u64,
+    /// Turns of the session and its agents.
+    #[serde(rename = "totalTurns", default)]
+    pub total_turns: u64,
     /// By model.
     #[serde(default)]
     pub model_usage: std::collections::BTreeMap<String, crate::frame::ModelUsage>,

@@ -16,3 +16,4 @@ mod wording;
 mod tests;
 
 pub(crate) use run::run;
+pub(crate) use tree::Tree;
