@@ -1,0 +1,144 @@
+// From events to what is seen. Pure: the same events always give the same view.
+
+import type { Approval, HostEvent, NumberedEvent } from "../host/contract";
+import { Draft } from "./draft";
+import { applyFrame } from "./frames";
+import { cutLive } from "./stream";
+import type { View } from "./view";
+import { MAIN } from "./view";
+
+/** Applies events in the order in which they came; numbered ones that are already known change nothing. */
+export function applyEvents(view: View, events: readonly NumberedEvent[]): View {
+  const draft = new Draft(view);
+  let changed = false;
+  for (const { seq, at, event } of events) {
+    if (seq !== null) {
+      if (seq <= draft.view.last_seq) {
+        continue;
+      }
+      draft.view.last_seq = seq;
+    }
+    changed = true;
+    apply(draft, at, seq, event);
+  }
+  return changed ? draft.view : view;
+}
+
+/** Notes that live events may have been missed, as after a lost connection. */
+export function noteGap(view: View): View {
+  if (view.live.size === 0) {
+    return view;
+  }
+  const draft = new Draft(view);
+  const live = draft.own("live");
+  for (const [thread, response] of live) {
+    live.set(thread, { ...response, broken: true });
+  }
+  return draft.view;
+}
+
+/** Takes over an approval that was heard of by another way than the conversation's events. */
+export function applyApproval(view: View, approval: Approval): View {
+  const draft = new Draft(view);
+  takeApproval(draft, approval.created_at, approval);
+  return draft.view;
+}
+
+function apply(draft: Draft, at: string, seq: number | null, event: HostEvent): void {
+  switch (event.kind) {
+    case "user":
+      draft.put(MAIN, {
+        type: "prompt",
+        key: `prompt:${event.message_id}`,
+        at,
+        message_id: event.message_id,
+        client_id: event.client_id ?? null,
+        text: event.text,
+        attachments: event.attachments ?? [],
+        by: event.by ?? null,
+        position: 0,
+      });
+      draft.view.suggestion = null;
+      return;
+    case "queued":
+      takePosition(draft, at, event.message_id, event.position);
+      return;
+    case "unqueued":
+      draft.remove(MAIN, `prompt:${event.message_id}`);
+      return;
+    case "frame":
+      applyFrame(draft, at, seq, event.frame);
+      return;
+    case "approval":
+      takeApproval(draft, at, event.approval);
+      return;
+    case "run":
+      takeRun(draft, at, seq, event);
+      return;
+    case "rewound":
+      takeRewind(draft, at, event);
+      return;
+    default:
+      // A newer host may tell of things this page does not know.
+      return;
+  }
+}
+
+function takePosition(draft: Draft, at: string, message: string, position: number): void {
+  const key = `prompt:${message}`;
+  const item = draft.view.items.get(key);
+  if (item?.type !== "prompt") {
+    return;
+  }
+  if (item.position > 0 && position === 0) {
+    // What waited goes to the run now, so it belongs after everything that was said before.
+    draft.remove(MAIN, key);
+    draft.put(MAIN, { ...item, at, position });
+    return;
+  }
+  draft.patch(key, "prompt", (prompt) => ({ ...prompt, position }));
+}
+
+function takeApproval(draft: Draft, at: string, approval: Approval): void {
+  const known = draft.view.approvals.get(approval.id);
+  // An answer is final: news that are older than it change nothing.
+  if (known !== undefined && known.state !== "pending" && approval.state === "pending") {
+    return;
+  }
+  draft.own("approvals").set(approval.id, approval);
+  const call = draft.view.calls.get(approval.tool_use_id);
+  draft.call(approval.tool_use_id, undefined, at, {
+    approval: approval.id,
+    name: call?.name || approval.tool_name,
+    input: call?.input ?? approval.input,
+  });
+}
+
+function takeRun(draft: Draft, at: string, seq: number | null, event: Extract<HostEvent, { kind: "run" }>): void {
+  const message = event.message ?? null;
+  draft.view.run = { state: event.state, message };
+  if (event.state !== "running" && event.state !== "starting") {
+    draft.view.activity = null;
+    cutLive(draft);
+  }
+  if (message !== null) {
+    const level = event.state === "failed" ? "error" : event.state === "idle" ? "info" : "warning";
+    draft.put(MAIN, { type: "notice", key: `run:${seq ?? at}`, at, level, text: message, detail: null });
+  } else if (event.state === "interrupted") {
+    draft.put(MAIN, { type: "divider", key: `run:${seq ?? at}`, at, text: "Stopped" });
+  }
+}
+
+function takeRewind(draft: Draft, at: string, event: Extract<HostEvent, { kind: "rewound" }>): void {
+  const files = event.files ?? 0;
+  const changed = files === 1 ? "1 file was put back" : `${files} files were put back`;
+  if (event.conversation) {
+    const keys = draft.thread(MAIN);
+    const from = keys.indexOf(`prompt:${event.message_id}`);
+    if (from >= 0) {
+      keys.splice(from);
+    }
+  }
+  const text = event.conversation ? `Conversation rewound, ${changed}` : `Files rewound: ${changed}`;
+  draft.put(MAIN, { type: "divider", key: `rewound:${event.message_id}:${at}`, at, text });
+}
