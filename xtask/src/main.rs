@@ -1,4 +1,4 @@
-//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `test` and `bench`.
+//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `types`, `test` and `bench`.
 
 #![expect(
     clippy::print_stdout,
@@ -10,6 +10,7 @@
 mod workspace;
 
 mod tidy;
+mod typescript;
 
 mod suite;
 
@@ -21,10 +22,13 @@ use anyhow::{Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
+       cargo xtask types
        cargo xtask test [--quick]
        cargo xtask bench [--smoke] [--runs N] [--official PATH]
 
-tidy   checks sizes, names, crate edges, registered files, unused dependencies and wording
+tidy   checks sizes, names, crate edges, registered files, unused dependencies, generated
+       files and wording
+types  writes the page's TypeScript of the protocol
 test   runs everything that must pass before a change is merged; --quick leaves out the release
        build and what needs it
 bench  measures start-up, turns, memory and size of the release build against their budgets";
@@ -45,6 +49,7 @@ fn run() -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["tidy"] => tidy::run(),
+        ["types"] => typescript::run(),
         ["test"] => suite::run(suite::Extent::Full),
         ["test", "--quick"] => suite::run(suite::Extent::Quick),
         ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),

@@ -5,6 +5,7 @@ mod run;
 mod tree;
 
 mod edges;
+mod generated;
 mod lints;
 mod names;
 mod registered;
@@ -16,3 +17,4 @@ mod wording;
 mod tests;
 
 pub(crate) use run::run;
+pub(crate) use tree::Tree;
