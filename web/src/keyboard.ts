@@ -59,7 +59,9 @@ function globalAction(event: KeyboardEvent): (() => void) | undefined {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     return () => {
       sidebarOpen.value = true;
-      requestAnimationFrame(() => document.getElementById("search")?.focus());
+      focusSearch();
+      // On a phone the list is hidden until it is drawn open.
+      requestAnimationFrame(focusSearch);
     };
   }
   if (event.key === "Escape" && document.querySelector("dialog[open]") === null) {
@@ -84,6 +86,10 @@ function globalAction(event: KeyboardEvent): (() => void) | undefined {
     default:
       return undefined;
   }
+}
+
+function focusSearch(): void {
+  document.getElementById("search")?.focus();
 }
 
 function escape(event: KeyboardEvent): (() => void) | undefined {

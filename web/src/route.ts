@@ -39,8 +39,10 @@ export const addressOf = {
   settings: (section: string): string => `#/settings/${section}`,
 };
 
+/** Goes to another page, at once. */
 export function go(hash: string): void {
   location.hash = hash;
+  route.value = read(hash);
 }
 
 function decode(part: string): string {

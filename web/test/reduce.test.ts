@@ -133,20 +133,21 @@ describe("resumption", () => {
     expect(outline(single)).toEqual(whole);
   });
 
-  test("ignores pieces of text after a gap and waits for the whole", () => {
+  test("marks what was missed in the middle until the whole comes", () => {
     let view = see(streamed("m1", ["The first "]));
     view = noteGap(view);
     view = applyEvents(view, numbered([stream({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "third" } })]));
-    expect(outline(view)).toEqual(["text The first …"]);
+    expect(outline(view)).toEqual(["text The first  … third…"]);
     view = applyEvents(view, numbered([assistant("m1", { type: "text", text: "The first second third" })], 5));
     expect(outline(view)).toEqual(["text The first second third"]);
   });
 
-  test("of a response whose start was missed shows it when it is complete", () => {
-    let view = see([stream({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "tail" } })]);
-    expect(outline(view)).toEqual([]);
-    view = applyEvents(view, numbered([assistant("m1", { type: "text", text: "all of it" })]));
-    expect(outline(view)).toEqual(["text all of it"]);
+  test("of a response whose start was missed shows the rest, then all of it", () => {
+    const tail = ["the ", "tail"].map((text) => stream({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }));
+    let view = see([user("1", "hi"), ...tail]);
+    expect(outline(view)).toEqual(["prompt hi", "text … the tail…"]);
+    view = applyEvents(view, numbered([assistant("m1", { type: "text", text: "all of the tail" })], 2));
+    expect(outline(view)).toEqual(["prompt hi", "text all of the tail"]);
   });
 
   test("keeps the identity of what did not change", () => {

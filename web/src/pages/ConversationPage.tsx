@@ -25,7 +25,8 @@ const NOTHING = emptyView();
 export function ConversationPage({ id }: { id: string }) {
   const [missing, setMissing] = useState<string | null>(null);
   const conversation = conversations.value.get(id);
-  useEffect(() => follow(id), [id]);
+  // Before anything is drawn, so that nothing of what is about to be said is missed.
+  useLayoutEffect(() => follow(id), [id]);
   useEffect(() => {
     setMissing(null);
     host.conversation(id).then(putConversation, (error: unknown) => setMissing(error instanceof Error ? error.message : String(error)));

@@ -13,8 +13,8 @@ import { attempt, info, mayWrite, projects, putConversation } from "../state";
 const EXAMPLES = [
   "List the files here",
   "Run `git status`",
-  "Write notes.txt: hello",
-  "Ask me whether to use tabs or spaces",
+  "Write notes.txt with `hello`",
+  "Ask me which color I like: red, blue or green",
 ];
 
 export function HomePage() {
@@ -33,6 +33,8 @@ export function HomePage() {
       });
       putConversation(conversation);
       go(addressOf.conversation(conversation.id));
+      // The page of the conversation follows it from here on; what is said comes after that.
+      await Promise.resolve();
       await send(conversation.id, text, attachments);
     });
   };

@@ -5,6 +5,9 @@ import type { Draft } from "./draft";
 import type { Live } from "./view";
 import { MAIN } from "./view";
 
+/** The name of a response whose beginning was missed. */
+const UNKNOWN = "?";
+
 /** Applies one raw event of a streamed response. */
 export function applyStream(draft: Draft, at: string, frame: StreamEventFrame): void {
   const thread = frame.parent_tool_use_id ?? MAIN;
@@ -21,7 +24,7 @@ export function applyStream(draft: Draft, at: string, frame: StreamEventFrame): 
       startBlock(draft, at, thread, event.index, event.content_block);
       return;
     case "content_block_delta":
-      growBlock(draft, thread, event.index, event.delta);
+      growBlock(draft, at, thread, event.index, event.delta);
       return;
     case "message_stop":
       cutThread(draft, thread);
@@ -36,7 +39,15 @@ export function keyOfComplete(draft: Draft, thread: string, message: string): st
   const complete = draft.view.blocks.get(message) ?? 0;
   draft.own("blocks").set(message, complete + 1);
   const live = draft.view.live.get(thread);
-  if (live !== undefined && live.message === message) {
+  if (live?.message === UNKNOWN) {
+    // What was seen of a response without its beginning is now seen whole.
+    for (const key of live.blocks) {
+      if (key?.startsWith(`block:${UNKNOWN}:`)) {
+        draft.remove(thread, key);
+      }
+    }
+    draft.own("live").delete(thread);
+  } else if (live?.message === message) {
     setLive(draft, thread, { ...live, complete: complete + 1 });
   }
   return blockKey(message, complete);
@@ -73,12 +84,12 @@ function cutThread(draft: Draft, thread: string): void {
 }
 
 function startBlock(draft: Draft, at: string, thread: string, index: number, block: unknown): void {
-  const live = draft.view.live.get(thread);
-  if (live === undefined || live.broken || typeof block !== "object" || block === null) {
+  const live = draft.view.live.get(thread) ?? unknown();
+  if (typeof block !== "object" || block === null) {
     return;
   }
   const head = block as { type?: string; id?: string; name?: string; text?: string; thinking?: string };
-  const key = blockKey(live.message, index);
+  const key = keyIn(live, thread, index);
   const blocks = [...live.blocks];
   blocks[index] = null;
   if (index < live.complete) {
@@ -93,26 +104,23 @@ function startBlock(draft: Draft, at: string, thread: string, index: number, blo
     blocks[index] = `call:${head.id}`;
     draft.call(head.id, thread, at, { name: head.name ?? "" });
   }
-  setLive(draft, thread, { ...live, blocks });
+  setLive(draft, thread, { ...live, blocks, broken: false });
 }
 
-function growBlock(draft: Draft, thread: string, index: number, delta: Delta): void {
-  const live = draft.view.live.get(thread);
-  const key = live?.blocks[index];
-  if (live === undefined || live.broken || key === undefined || key === null || index < live.complete) {
+function growBlock(draft: Draft, at: string, thread: string, index: number, delta: Delta): void {
+  const live = draft.view.live.get(thread) ?? unknown();
+  if (index < live.complete) {
     return;
   }
   switch (delta.type) {
     case "text_delta":
-      draft.patch(key, "text", (item) => ({ ...item, text: item.text + delta.text }));
-      return;
     case "thinking_delta":
-      draft.patch(key, "thinking", (item) => ({ ...item, text: item.text + delta.thinking }));
+      growText(draft, at, thread, live, index, delta);
       return;
     case "input_json_delta": {
-      const id = key.slice("call:".length);
+      const id = live.blocks[index]?.slice("call:".length) ?? "";
       const call = draft.view.calls.get(id);
-      if (call !== undefined && call.input === undefined) {
+      if (call !== undefined && call.input === undefined && !live.broken) {
         draft.own("calls").set(id, { ...call, partial: call.partial + delta.partial_json });
       }
       return;
@@ -122,8 +130,39 @@ function growBlock(draft: Draft, thread: string, index: number, delta: Delta): v
   }
 }
 
+/** What was missed before a piece is shown as an ellipsis until the whole block comes. */
+function growText(draft: Draft, at: string, thread: string, live: Live, index: number, delta: Delta): void {
+  const isText = delta.type === "text_delta";
+  const piece = delta.type === "text_delta" ? delta.text : delta.type === "thinking_delta" ? delta.thinking : "";
+  const key = live.blocks[index];
+  const item = key === undefined || key === null ? undefined : draft.view.items.get(key);
+  if (item?.type === "text" || item?.type === "thinking") {
+    const grown = { ...item, text: item.text + (live.broken ? " … " : "") + piece };
+    draft.put(thread, grown);
+    if (live.broken) {
+      setLive(draft, thread, { ...live, broken: false });
+    }
+    return;
+  }
+  const begun = keyIn(live, thread, index);
+  const base = { key: begun, at, text: `… ${piece}`, streaming: true };
+  draft.put(thread, isText ? { type: "text", cut: false, ...base } : { type: "thinking", ...base });
+  const blocks = [...live.blocks];
+  blocks[index] = begun;
+  setLive(draft, thread, { ...live, blocks, broken: false });
+}
+
 function setLive(draft: Draft, thread: string, live: Live): void {
   draft.own("live").set(thread, live);
+}
+
+function unknown(): Live {
+  return { message: UNKNOWN, blocks: [], complete: 0, broken: false };
+}
+
+/** Responses without a name are told apart by their threads. */
+function keyIn(live: Live, thread: string, index: number): string {
+  return blockKey(live.message === UNKNOWN ? `${UNKNOWN}:${thread}` : live.message, index);
 }
 
 function blockKey(message: string, index: number): string {

@@ -100,7 +100,7 @@ export interface Live {
   blocks: (string | null)[];
   /** How many of the blocks are complete. */
   complete: number;
-  /** Set when deltas were missed: what is complete will come, pieces make no sense any more. */
+  /** Set when pieces may have been missed; the next one is then marked. */
   broken: boolean;
 }
 

@@ -1,0 +1,157 @@
+// A host for each worker, a signed-in page for each test, and a picture of how it ended.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Browser, Page, TestInfo } from "@playwright/test";
+import { test as base, expect } from "@playwright/test";
+
+/** The binary to test against; without one the scripted host plays its part. */
+const BINARY = process.env["TILLERMAN_BIN"];
+
+export interface RunningHost {
+  /** Where to begin: signs in and leads to the page. */
+  address: string;
+  url: string;
+  isReal: boolean;
+  stop: () => Promise<void>;
+}
+
+async function startMock(): Promise<RunningHost> {
+  // @ts-expect-error The scripted host is plain JavaScript, so that node can run it as it is.
+  const { startHost } = await import("../mock/host.mjs");
+  const host = await startHost();
+  return { url: host.url, address: `${host.url}/?token=${host.token}`, isReal: false, stop: host.close };
+}
+
+const START_MS = 20_000;
+
+async function startReal(binary: string): Promise<RunningHost> {
+  const home = await mkdtemp(join(tmpdir(), "tillerman-e2e-"));
+  const child = spawn(binary, ["serve", "--port", "0"], {
+    cwd: home,
+    // Nothing of the machine's own keys and settings may reach a test.
+    env: { PATH: process.env["PATH"], HOME: home, TILLERMAN_HOME: join(home, "data"), CLAUDE_CONFIG_DIR: join(home, "config"), ...(process.env["TILLERMAN_E2E_ENV"] ? JSON.parse(process.env["TILLERMAN_E2E_ENV"]) : {}) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  const address = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`the host did not print its address in time; it said: ${said}`)), START_MS);
+    const hear = (data: Buffer): void => {
+      said += String(data);
+      const found = /http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/.exec(said)?.[0];
+      if (found !== undefined) {
+        clearTimeout(timer);
+        resolve(found);
+      }
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.on("exit", (code) => reject(new Error(`the host ended with ${code}: ${said}`)));
+  });
+  const stop = async (): Promise<void> => {
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), 12_000);
+    await ended;
+    clearTimeout(timer);
+    await rm(home, { recursive: true, force: true });
+  };
+  return { url: new URL(address).origin, address, isReal: true, stop };
+}
+
+/** A person with a browser. */
+export class Person {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  static async arrive(browser: Browser, host: RunningHost, options: Parameters<Browser["newPage"]>[0] = {}): Promise<Person> {
+    const page = await browser.newPage(options);
+    const person = new Person(page);
+    await page.goto(host.address);
+    await expect(page.locator("#composer")).toBeVisible();
+    return person;
+  }
+
+  /** Writes a message where it can be written. */
+  async say(text: string): Promise<void> {
+    const composer = this.page.locator("#composer");
+    await composer.fill(text);
+    await composer.press("Enter");
+  }
+
+  /** Begins a conversation and waits until it is there. */
+  async begin(text: string): Promise<void> {
+    await this.say(text);
+    await expect(this.page.getByTestId("prompt").first()).toContainText(text);
+  }
+
+  get card() {
+    return this.page.getByTestId("approval");
+  }
+
+  async allowed(): Promise<void> {
+    await this.card.getByRole("button", { name: /^Approve/ }).click();
+  }
+
+  async isReady(): Promise<void> {
+    await expect(this.page.getByTestId("run-state")).toHaveText(/Ready|Stopped/);
+  }
+
+  said(text: string | RegExp) {
+    return this.page.getByTestId("said").filter({ hasText: text });
+  }
+}
+
+interface Fixtures {
+  person: Person;
+}
+
+export const test = base.extend<Fixtures, { host: RunningHost }>({
+  host: [
+    async ({}, use) => {
+      const host = BINARY === undefined ? await startMock() : await startReal(BINARY);
+      await use(host);
+      await host.stop();
+    },
+    { scope: "worker" },
+  ],
+  person: async ({ browser, host }, use, info) => {
+    const person = await Person.arrive(browser, host);
+    const problems = watch(person.page);
+    await use(person);
+    await picture(person.page, info);
+    await person.page.close();
+    expect(problems, "the page's own errors and violations of its content policy").toEqual([]);
+  },
+});
+
+export { expect };
+
+/** Collects errors of the page and everything its content policy refused. */
+export function watch(page: Page): string[] {
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && /Content Security Policy|Refused to/i.test(message.text())) {
+      problems.push(message.text());
+    }
+  });
+  page.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (/^https?:$/.test(protocol) && hostname !== "127.0.0.1") {
+      problems.push(`the page asked ${request.url()}`);
+    }
+  });
+  return problems;
+}
+
+export async function picture(page: Page, info: TestInfo, part = ""): Promise<void> {
+  const name = [...info.titlePath.slice(1), part].join(" ").replace(/[^a-z0-9]+/gi, "-").toLowerCase().replace(/-$/, "");
+  await page.screenshot({ path: `e2e-results/screenshots/${name}.png` });
+}
