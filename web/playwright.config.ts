@@ -10,8 +10,8 @@ const system = [process.env["CHROMIUM"] ?? "", "/usr/bin/chromium", "/usr/bin/ch
 export default defineConfig({
   testDir: "e2e",
   outputDir: "e2e-results/traces",
-  timeout: 30_000,
-  expect: { timeout: 10_000 },
+  timeout: 90_000,
+  expect: { timeout: 20_000 },
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,

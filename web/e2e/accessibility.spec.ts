@@ -55,7 +55,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await expect(page.getByTestId("diff")).toBeVisible();
     await person.isReady();
     await check("diff");
-    for (const section of ["usage", "settings/projects", "settings/personas", "settings/appearance", "settings/audit"]) {
+    for (const section of ["usage", "settings/projects", "settings/personas", "settings/questions", "settings/appearance", "settings/audit"]) {
       await page.goto(`${host.url}/#/${section}`);
       await expect(page.locator("h1")).toBeVisible();
       await check(section);

@@ -232,6 +232,20 @@ test("manages personas and projects", async ({ person }) => {
   await person.page.getByLabel("Project").last().selectOption({ label: `Project ${name}` });
 });
 
+test("sets how long questions wait", async ({ person }) => {
+  await person.page.getByRole("link", { name: "Settings" }).click();
+  await person.page.getByRole("link", { name: "Questions" }).click();
+  const field = person.page.getByRole("textbox", { name: /Minutes/ });
+  await field.fill("none");
+  await person.page.getByRole("button", { name: "Save" }).click();
+  await expect(person.page.getByRole("alert")).toContainText("number of minutes");
+  await field.fill("600");
+  await person.page.getByRole("button", { name: "Save" }).click();
+  await expect(person.page.getByTestId("toast")).toContainText("Saved");
+  await person.page.reload();
+  await expect(field).toHaveValue("600");
+});
+
 test("switches model and mode, and asks before everything is allowed", async ({ person }) => {
   await person.begin("say ready");
   await person.isReady();

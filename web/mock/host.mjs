@@ -59,6 +59,7 @@ class Host {
     this.watchers = new Set();
     this.collections = { projects: new Map(), personas: new Map(), skills: new Map() };
     this.refusing = false;
+    this.policy = { mode: "normal", expires_after_seconds: null };
   }
 
   signedIn(request) {
@@ -106,6 +107,10 @@ class Host {
       case "conversations":
         return id === undefined ? this.list(method, url, body) : this.one(method, url, body, { id, part, item, verb });
       case "approvals":
+        if (id === "policy") {
+          Object.assign(this.policy, body);
+          return [200, this.policy];
+        }
         return id === undefined ? [200, { approvals: this.pending() }] : this.decide(id, body);
       case "projects":
       case "personas":

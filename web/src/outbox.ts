@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 import type { Upload } from "./host/http";
 import { HostError, host, sentence } from "./host/http";
-import { connection, say } from "./state";
+import { connection, say, views } from "./state";
 import type { View } from "./view/view";
 import { MAIN } from "./view/view";
 
@@ -15,12 +15,15 @@ export interface Outgoing {
   attachments: Upload[];
   message_id: string | null;
   error: string | null;
+  /** How many prompts with this text were there before; one more is this one. */
+  same_before: number;
 }
 
 export const outbox = signal<Outgoing[]>([]);
 
 /** Sends a message; it stays in the outbox until it is seen in the conversation. */
 export async function send(conversation: string, text: string, attachments: Upload[]): Promise<void> {
+  const view = views.value.get(conversation);
   const message: Outgoing = {
     client_id: newId(),
     conversation,
@@ -28,6 +31,7 @@ export async function send(conversation: string, text: string, attachments: Uplo
     attachments,
     message_id: null,
     error: null,
+    same_before: view === undefined ? 0 : countSame(view, text),
   };
   outbox.value = [...outbox.value, message];
   await dispatch(message);
@@ -75,14 +79,19 @@ export function clearArrived(conversation: string, view: View): void {
 }
 
 function isSeen(message: Outgoing, view: View): boolean {
-  if (message.message_id !== null && view.items.has(`prompt:${message.message_id}`)) {
-    return true;
+  if (message.message_id !== null) {
+    return view.items.has(`prompt:${message.message_id}`);
   }
+  // The event may be quicker than the answer that names the message.
+  return countSame(view, message.text) > message.same_before;
+}
+
+function countSame(view: View, text: string): number {
   const keys = view.threads.get(MAIN) ?? [];
-  return keys.slice(-20).some((key) => {
+  return keys.filter((key) => {
     const item = view.items.get(key);
-    return item?.type === "prompt" && item.client_id === message.client_id;
-  });
+    return item?.type === "prompt" && item.text === text;
+  }).length;
 }
 
 function newId(): string {

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 
 import type { HostEvent } from "../src/host/contract";
 import { applyApproval, applyEvents, noteGap } from "../src/view/reduce";
-import { queue, stateIn, taskTree } from "../src/view/select";
+import { queue } from "../src/view/queue";
+import { stateIn, taskTree } from "../src/view/select";
 import type { Item, View } from "../src/view/view";
 import { MAIN, emptyView } from "../src/view/view";
 import { approval, assistant, frame, numbered, permutations, progress, result, run, stream, system, toolResult, toolUse, user } from "./events";
@@ -238,6 +239,14 @@ describe("approvals", () => {
   });
 });
 
+describe("places", () => {
+  test("of calls are after the prompt, even if their approval was heard of first", () => {
+    const view = see([{ kind: "approval", approval: approval("a1", "t1", "pending") }, user("1", "go"), run("running"), toolUse("m1", "t1", "Bash", {})]);
+    expect(outline(view)).toEqual(["prompt go", "call t1 asking"]);
+    expect(applyApproval(emptyView(), approval("a1", "t1", "pending"))).toEqual(emptyView());
+  });
+});
+
 describe("the queue", () => {
   test("shows positions, and a message goes to its place when its turn comes", () => {
     let view = see([
@@ -265,6 +274,19 @@ describe("the queue", () => {
     );
     expect(queue(view)).toEqual([]);
     expect(outline(view)).toEqual(["prompt first", "text working", "prompt second"]);
+  });
+});
+
+describe("the queue", () => {
+  const waiting = [user("1", "first"), run("running"), user("2", "second"), { kind: "queued", message_id: "2", position: 1 }] as HostEvent[];
+  const begins: [string, HostEvent][] = [
+    ["its lifecycle", frame({ type: "command_lifecycle", command_uuid: "2", state: "started", uuid: "u", session_id: "s" })],
+    ["its repetition", frame({ type: "user", message: { role: "user", content: "second" }, isReplay: true, uuid: "2", session_id: "s" } as never)],
+  ];
+  test.each(begins)("ends for a message with %s", (_, event) => {
+    const view = see([...waiting, assistant("m1", { type: "text", text: "one" }), event]);
+    expect(queue(view)).toEqual([]);
+    expect(outline(view)).toEqual(["prompt first", "text one", "prompt second"]);
   });
 });
 
@@ -329,7 +351,7 @@ describe("rounds", () => {
       assistant("m2", { type: "text", text: "second" }),
       { kind: "rewound", message_id: "2", conversation: true, files: 1 },
     ]);
-    expect(outline(view)).toEqual(["prompt one", "text first", "divider Conversation rewound, 1 file was put back"]);
+    expect(outline(view)).toEqual(["prompt one", "text first", "divider Conversation rewound, 1 file put back"]);
   });
 
   test("repeat no prompt that the host already showed", () => {

@@ -55,7 +55,7 @@ export interface Approval {
   tool_name: string;
   input: unknown;
   input_hash: string;
-  display: { title: string; lines: string[] };
+  display: { title: string; lines: string[]; warnings?: string[] };
   kind: "permission" | "question" | "plan";
   suggestions: Suggestion[];
   cwd: string;
@@ -76,6 +76,12 @@ export interface ApprovalAnswer {
   always?: number[];
   answers?: Record<string, string>;
   interrupt?: boolean;
+}
+
+/** How long questions wait: until their time is over, until answered, or not at all. */
+export interface ApprovalPolicy {
+  mode: "normal" | "queued" | "paused";
+  expires_after_seconds: number | null;
 }
 
 export interface AttachmentNote {
@@ -108,7 +114,7 @@ export type HostEvent =
   | { kind: "frame"; frame: Frame }
   | { kind: "approval"; approval: Approval }
   | { kind: "run"; state: RunState; message?: string | null }
-  | { kind: "rewound"; message_id: string; conversation: boolean; files?: number };
+  | { kind: "rewound"; message_id: string; conversation?: boolean; files?: number };
 
 /** One numbered event of a conversation; live events have no number and are never repeated. */
 export interface NumberedEvent {
@@ -161,7 +167,7 @@ export interface Project {
   persona_ids: string[];
   skill_ids: string[];
   mcp_servers: Record<string, unknown>;
-  additional_prompt: string | null;
+  additional_prompt: string;
 }
 
 /** A persona or a skill: a name and a text that becomes part of the prompt. */
@@ -184,8 +190,8 @@ export interface UsageShare {
   project_id?: string | null;
   name?: string | null;
   cost_usd: number;
-  input_tokens: number;
-  output_tokens: number;
+  input_tokens?: number;
+  output_tokens?: number;
   runs?: number;
 }
 

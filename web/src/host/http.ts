@@ -3,6 +3,7 @@
 import type {
   Approval,
   ApprovalAnswer,
+  ApprovalPolicy,
   AuditEntry,
   Completion,
   ContextUsage,
@@ -139,6 +140,9 @@ export const host = {
   approvals: (state: "pending" | "all") => request<{ approvals: Approval[] }>("GET", `/approvals${query({ state })}`),
   answer: (id: string, answer: ApprovalAnswer) =>
     request<Approval>("POST", `/approvals/${encodeURIComponent(id)}/answer`, answer),
+
+  approvalPolicy: () => request<ApprovalPolicy>("GET", "/approvals/policy"),
+  setApprovalPolicy: (policy: ApprovalPolicy) => request<ApprovalPolicy>("PATCH", "/approvals/policy", policy),
 
   usage: (days: number, project: string | null) =>
     request<UsageReport>("GET", `/usage${query({ days, project_id: project })}`),

@@ -197,6 +197,6 @@ export function readTyped(typed: Typed): Read | string {
     max_budget_usd: budgets[0] ?? null,
     daily_budget_usd: budgets[1] ?? null,
     mcp_servers: servers as Record<string, unknown>,
-    additional_prompt: typed.additional_prompt.trim() === "" ? null : typed.additional_prompt,
+    additional_prompt: typed.additional_prompt.trim(),
   };
 }

@@ -1,4 +1,4 @@
-// Projects, personas, skills, appearance and the audit.
+// Everything that is set for good: projects, personas, skills, questions, appearance; and the audit.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -10,12 +10,14 @@ import type { Theme } from "../state";
 import { clock } from "../text/format";
 import { visible } from "../text/visible";
 import { NotesSection } from "./NotesSection";
+import { PolicySection } from "./PolicySection";
 import { ProjectsSection } from "./ProjectsSection";
 
 const SECTIONS: [id: string, name: string][] = [
   ["projects", "Projects"],
   ["personas", "Personas"],
   ["skills", "Skills"],
+  ["questions", "Questions"],
   ["appearance", "Appearance"],
   ["audit", "Audit"],
 ];
@@ -56,6 +58,8 @@ function Section({ section }: { section: string }) {
           about="A skill says how something is done here. Projects choose which ones apply; their texts follow the personas."
         />
       );
+    case "questions":
+      return <PolicySection />;
     case "appearance":
       return <Appearance />;
     case "audit":

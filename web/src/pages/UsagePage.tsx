@@ -88,9 +88,13 @@ function Report({ report }: { report: UsageReport }) {
       )}
       <Chart days={report.days} />
       <Shares title="By model" rows={report.by_model} name={(row) => row.model ?? row.name ?? "unknown"} />
-      <Shares title="By project" rows={report.by_project} name={(row) => row.name ?? row.project_id ?? "no project"} />
+      <Shares title="By project" rows={report.by_project} name={(row) => row.name ?? projectName(row.project_id ?? null)} />
     </>
   );
+}
+
+function projectName(id: string | null): string {
+  return id === null ? "no project" : (projects.value.find((one) => one.id === id)?.name ?? "a deleted project");
 }
 
 const WIDTH = 720;
@@ -175,7 +179,7 @@ function Shares({ title, rows, name }: { title: string; rows: UsageShare[]; name
               </td>
               <td>{money(row.cost_usd)}</td>
               <td class="muted">
-                {tokens(row.input_tokens)} in, {tokens(row.output_tokens)} out
+                {row.input_tokens === undefined ? "" : `${tokens(row.input_tokens)} in, ${tokens(row.output_tokens ?? 0)} out`}
               </td>
             </tr>
           ))}

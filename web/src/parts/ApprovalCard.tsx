@@ -80,6 +80,11 @@ function PermissionCard({ approval }: { approval: Approval }) {
     >
       <Facts approval={approval} />
       <Lines lines={approval.display.lines} />
+      {(approval.display.warnings ?? []).map((warning) => (
+        <p key={warning} class="warning">
+          {visible(warning)}
+        </p>
+      ))}
       <CallDiff name={approval.tool_name} input={approval.input} result={null} />
       {step === "ask" && <Remember approval={approval} chosen={always} onChange={setAlways} />}
       {!mayAnswer.value && <p class="muted">You can watch here; somebody with the role of an approver answers.</p>}
@@ -191,7 +196,7 @@ function Remember({ approval, chosen, onChange }: RememberProps) {
             <span class="muted small">
               {" "}
               {scopeOf(suggestion)}
-              {rulesOf(suggestion).map((rule) => (
+              {rulesOf(suggestion).filter((rule) => rule !== suggestion.label).map((rule) => (
                 <code key={rule}>{visible(rule)}</code>
               ))}
             </span>

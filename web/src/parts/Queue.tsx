@@ -2,7 +2,7 @@
 
 import { host } from "../host/http";
 import { attempt, mayWrite } from "../state";
-import { queue } from "../view/select";
+import { queue } from "../view/queue";
 import type { View } from "../view/view";
 
 export function Queue({ conversation, view }: { conversation: string; view: View }) {
@@ -12,9 +12,9 @@ export function Queue({ conversation, view }: { conversation: string; view: View
   }
   return (
     <ol class="queue" aria-label="Messages in the queue" data-testid="queue">
-      {waiting.map((item) => (
+      {waiting.map((item, index) => (
         <li key={item.key}>
-          <span class="tag">{item.position}</span>
+          <span class="tag">{index + 1}</span>
           <span class="queue-text">{item.text}</span>
           {mayWrite.value && item.message_id !== null && (
             <button

@@ -77,11 +77,10 @@ export class Draft {
     }
     let next: Call = { ...old, ...change };
     if (thread !== undefined && old.provisional) {
+      // The event that knows where the call belongs also knows when: after everything said so far.
       next = { ...next, thread, provisional: false };
-      if (thread !== old.thread) {
-        this.remove(old.thread, key);
-        this.put(thread, { type: "call", key, at, call: id });
-      }
+      this.remove(old.thread, key);
+      this.put(thread, { type: "call", key, at, call: id });
     }
     calls.set(id, next);
   }

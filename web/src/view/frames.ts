@@ -5,6 +5,7 @@ import { money, duration } from "../text/format";
 import type { Draft } from "./draft";
 import { applySystem } from "./news";
 import { notice } from "./notice";
+import { takePosition } from "./queue";
 import { applyStream, cutLive, keyOfComplete } from "./stream";
 import { readTodos } from "./todos";
 import type { Outcome, Picture } from "./view";
@@ -33,6 +34,11 @@ export function applyFrame(draft: Draft, at: string, seq: number | null, frame: 
     case "tool_use_summary":
       for (const id of summarised(draft, frame.preceding_tool_use_ids)) {
         draft.call(id, undefined, at, { summary: frame.summary });
+      }
+      return;
+    case "command_lifecycle":
+      if (frame.state === "started" || frame.state === "completed") {
+        takePosition(draft, at, frame.command_uuid, 0);
       }
       return;
     case "prompt_suggestion":
@@ -142,6 +148,8 @@ function applyUser(draft: Draft, at: string, seq: number | null, frame: UserFram
     }
   }
   if (frame.isReplay === true) {
+    // The run repeats a prompt when it begins with it.
+    takePosition(draft, at, id, 0);
     return;
   }
   const text = textOf(content).trim();

@@ -1,8 +1,10 @@
 // From events to what is seen. Pure: the same events always give the same view.
 
 import type { Approval, HostEvent, NumberedEvent } from "../host/contract";
+import { plural } from "../text/format";
 import { Draft } from "./draft";
 import { applyFrame } from "./frames";
+import { takePosition } from "./queue";
 import { cutLive } from "./stream";
 import type { View } from "./view";
 import { MAIN } from "./view";
@@ -37,8 +39,15 @@ export function noteGap(view: View): View {
   return draft.view;
 }
 
-/** Takes over an approval that was heard of by another way than the conversation's events. */
+/**
+ * Takes over news about an approval that came by another way than the conversation's events.
+ *
+ * One that the events have not shown yet is left to them, since only they know its place.
+ */
 export function applyApproval(view: View, approval: Approval): View {
+  if (!view.approvals.has(approval.id)) {
+    return view;
+  }
   const draft = new Draft(view);
   takeApproval(draft, approval.created_at, approval);
   return draft.view;
@@ -84,21 +93,6 @@ function apply(draft: Draft, at: string, seq: number | null, event: HostEvent): 
   }
 }
 
-function takePosition(draft: Draft, at: string, message: string, position: number): void {
-  const key = `prompt:${message}`;
-  const item = draft.view.items.get(key);
-  if (item?.type !== "prompt") {
-    return;
-  }
-  if (item.position > 0 && position === 0) {
-    // What waited goes to the run now, so it belongs after everything that was said before.
-    draft.remove(MAIN, key);
-    draft.put(MAIN, { ...item, at, position });
-    return;
-  }
-  draft.patch(key, "prompt", (prompt) => ({ ...prompt, position }));
-}
-
 function takeApproval(draft: Draft, at: string, approval: Approval): void {
   const known = draft.view.approvals.get(approval.id);
   // An answer is final: news that are older than it change nothing.
@@ -115,7 +109,7 @@ function takeApproval(draft: Draft, at: string, approval: Approval): void {
 }
 
 function takeRun(draft: Draft, at: string, seq: number | null, event: Extract<HostEvent, { kind: "run" }>): void {
-  const message = event.message ?? null;
+  const message = event.message || null;
   draft.view.run = { state: event.state, message };
   if (event.state !== "running" && event.state !== "starting") {
     draft.view.activity = null;
@@ -130,15 +124,15 @@ function takeRun(draft: Draft, at: string, seq: number | null, event: Extract<Ho
 }
 
 function takeRewind(draft: Draft, at: string, event: Extract<HostEvent, { kind: "rewound" }>): void {
-  const files = event.files ?? 0;
-  const changed = files === 1 ? "1 file was put back" : `${files} files were put back`;
-  if (event.conversation) {
+  const files = event.files === undefined ? "" : `, ${plural(event.files, "file")} put back`;
+  const forgets = event.conversation !== false;
+  if (forgets) {
     const keys = draft.thread(MAIN);
     const from = keys.indexOf(`prompt:${event.message_id}`);
     if (from >= 0) {
       keys.splice(from);
     }
   }
-  const text = event.conversation ? `Conversation rewound, ${changed}` : `Files rewound: ${changed}`;
+  const text = `${forgets ? "Conversation" : "Files"} rewound${files}`;
   draft.put(MAIN, { type: "divider", key: `rewound:${event.message_id}:${at}`, at, text });
 }

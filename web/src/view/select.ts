@@ -1,7 +1,7 @@
 // Questions that several parts of the page ask of a view.
 
 import type { Approval } from "../host/contract";
-import type { Call, Item, Task, View } from "./view";
+import type { Call, Task, View } from "./view";
 import { MAIN } from "./view";
 
 export type CallState = "writing" | "asking" | "running" | "background" | "done" | "failed" | "refused" | "stopped";
@@ -52,18 +52,6 @@ export function isOver(view: View): boolean {
 /** The approvals that wait for an answer, oldest first. */
 export function pendingApprovals(view: View): Approval[] {
   return [...view.approvals.values()].filter((approval) => approval.state === "pending");
-}
-
-/** The prompts that wait for their turn, by position. */
-export function queue(view: View): Extract<Item, { type: "prompt" }>[] {
-  const waiting: Extract<Item, { type: "prompt" }>[] = [];
-  for (const key of view.threads.get(MAIN) ?? []) {
-    const item = view.items.get(key);
-    if (item?.type === "prompt" && item.position > 0) {
-      waiting.push(item);
-    }
-  }
-  return waiting.sort((one, other) => one.position - other.position);
 }
 
 export interface TaskNode {
