@@ -52,6 +52,16 @@ test("shows agents as a tree that opens", async ({ person }) => {
   await expect(person.page.getByTestId("said").filter({ hasText: "The agent is done." })).toBeVisible();
 });
 
+test("opens an agent that asks", async ({ person }) => {
+  await person.begin("delegate: run `touch inner.txt`");
+  await expect(person.card).toBeVisible();
+  await expect(person.card).toContainText("scout-1");
+  await person.page.keyboard.press("Alt+a");
+  await expect(person.card).toBeFocused();
+  await person.page.keyboard.press("y");
+  await expect(person.said("The agent is done.")).toBeVisible();
+});
+
 test("follows and stops a task in the background", async ({ person }) => {
   await person.begin("run `make all` in the background");
   await person.isReady();

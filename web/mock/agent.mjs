@@ -26,6 +26,7 @@ const ACTS = [
   [/^count to (\d+)$/i, count],
   [/^think about (.+)$/i, think],
   [/^show a picture$/i, picture],
+  [/^delegate: run `(.+)`$/i, delegateRun],
   [/^delegate: (.+)$/i, delegate],
   [/^todo: (.+)$/i, todo],
   [/^say\s+([\s\S]+)$/i, speak],
@@ -179,6 +180,15 @@ async function delegate(talk, task) {
   await speak(talk, "The agent found one file.", call);
   talk.frame({ type: "system", subtype: "task_notification", task_id: id, status: "completed", output_file: "f", summary: "Found one file", tool_use_id: call, usage: { total_tokens: 1200, tool_uses: 1, duration_ms: 120 } });
   result(talk, call, "The agent found one file.");
+  await speak(talk, "The agent is done.");
+}
+
+async function delegateRun(talk, command) {
+  const call = use(talk, "Agent", { description: command, prompt: `Run ${command}.`, subagent_type: "scout" });
+  const inner = use(talk, "Bash", { command }, call);
+  const answer = await talk.ask({ tool_use_id: inner, tool_name: "Bash", input: { command }, agent_id: "scout-1", display: { title: "Run a command", lines: [command] } });
+  result(talk, inner, answer.decision === "allow" ? `ran: ${command}` : "denied", { failed: answer.decision !== "allow", parent: call });
+  result(talk, call, "Done.");
   await speak(talk, "The agent is done.");
 }
 

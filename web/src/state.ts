@@ -17,6 +17,8 @@ export const retryAt = signal<number | null>(null);
 
 export const conversations = signal<ReadonlyMap<string, Conversation>>(new Map());
 export const listLoaded = signal(false);
+/** Where the list of conversations goes on; null when all of it is here. */
+export const moreConversations = signal<string | null>(null);
 export const approvals = signal<ReadonlyMap<string, Approval>>(new Map());
 export const projects = signal<Project[]>([]);
 
@@ -53,7 +55,7 @@ export const socket = new LiveSocket(address, {
       connection.value = next;
       retryAt.value = at;
       if (next === "open" && before !== "open" && listLoaded.value) {
-        void loadLists();
+        void attempt(loadLists);
       }
     }),
   events: (id, events) => update(id, (view) => applyEvents(view, events)),
@@ -115,12 +117,30 @@ export async function loadLists(): Promise<void> {
     const answered = [...approvals.value.values()].filter((old) => old.state !== "pending");
     approvals.value = new Map([...answered, ...open.approvals].map((one) => [one.id, one]));
     projects.value = known;
+    moreConversations.value = list.next;
     listLoaded.value = true;
+  });
+}
+
+/** Reads the next page of the list. */
+export async function loadMore(): Promise<void> {
+  const before = moreConversations.value;
+  if (before === null) {
+    return;
+  }
+  const list = await host.conversations({ limit: 100, before });
+  batch(() => {
+    conversations.value = new Map([...conversations.value, ...list.conversations.map((one): [string, Conversation] => [one.id, one])]);
+    moreConversations.value = list.next;
   });
 }
 
 export function putConversation(conversation: Conversation): void {
   const before = conversations.value.get(conversation.id);
+  if (before !== undefined && Date.parse(before.updated_at) > Date.parse(conversation.updated_at)) {
+    // An answer that was on its way while the conversation went on knows less than we do.
+    return;
+  }
   conversations.value = new Map(conversations.value).set(conversation.id, { ...before, ...conversation });
 }
 

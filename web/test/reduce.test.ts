@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { HostEvent } from "../src/host/contract";
 import { applyApproval, applyEvents, noteGap } from "../src/view/reduce";
 import { queue } from "../src/view/queue";
-import { stateIn, taskTree } from "../src/view/select";
+import { agentsThatAsk, stateIn, taskTree } from "../src/view/select";
 import type { Item, View } from "../src/view/view";
 import { MAIN, emptyView } from "../src/view/view";
 import { approval, assistant, frame, numbered, permutations, progress, result, run, stream, system, toolResult, toolUse, user } from "./events";
@@ -203,6 +203,19 @@ describe("calls", () => {
     ]);
     expect(outline(view)).toEqual(["call t1 running"]);
     expect(outline(view, "t1")).toEqual(["call t2 asking"]);
+  });
+
+  test("of agents that ask are known at every depth", () => {
+    const view = see([
+      run("running"),
+      toolUse("m1", "t1", "Agent", {}),
+      toolUse("m2", "t2", "Agent", {}, "t1"),
+      toolUse("m3", "t3", "Bash", {}, "t2"),
+      { kind: "approval", approval: approval("a1", "t3", "pending") },
+    ]);
+    expect([...agentsThatAsk(view)].sort()).toEqual(["t1", "t2"]);
+    const answered = applyApproval(view, approval("a1", "t3", "allowed"));
+    expect(agentsThatAsk(answered).size).toBe(0);
   });
 
   test("say what became of them", () => {

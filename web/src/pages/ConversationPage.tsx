@@ -14,7 +14,7 @@ import { Queue } from "../parts/Queue";
 import { RewindDialog } from "../parts/RewindDialog";
 import { Thread } from "../parts/Thread";
 import { addressOf } from "../route";
-import { attempt, caughtUp, conversations, follow, info, mayWrite, putConversation, views } from "../state";
+import { attempt, caughtUp, conversations, follow, info, mayWrite, putConversation, say, views } from "../state";
 import { focusNextApproval } from "../keyboard";
 import { isOver, pendingApprovals } from "../view/select";
 import type { View } from "../view/view";
@@ -31,15 +31,20 @@ export function ConversationPage({ id }: { id: string }) {
     setMissing(null);
     host.conversation(id).then(putConversation, (error: unknown) => setMissing(error instanceof Error ? error.message : String(error)));
   }, [id]);
+  const known = useRef<string | null>(null);
+  if (conversation !== undefined) {
+    known.current = id;
+  }
+  const gone = conversation === undefined && known.current === id ? "It was deleted just now, here or on another device." : missing;
   if (conversation === undefined) {
     return (
       <main class="page" id="main">
-        {missing === null ? (
+        {gone === null ? (
           <p class="muted">Loading…</p>
         ) : (
           <div class="empty">
             <h1>This conversation is not here</h1>
-            <p>{missing}</p>
+            <p>{gone}</p>
             <p>
               <a href={addressOf.home}>Begin a new one</a>, or choose one from the list.
             </p>
@@ -59,6 +64,7 @@ function Open({ conversation, view }: { conversation: Conversation; view: View }
   const running = !isOver(view) || conversation.state === "running" || conversation.state === "waiting";
   const ready = caughtUp.value.has(id);
   useEffect(() => clearArrived(id, view), [id, view]);
+  useSpokenAnswer(view, ready);
   const change = (patch: Parameters<typeof host.change>[1]): void =>
     void attempt(async () => putConversation(await host.change(id, patch)));
   return (
@@ -153,6 +159,20 @@ function Waiting({ view }: { view: View }) {
       {open.length === 1 ? "One question waits for your answer" : `${open.length} questions wait for your answers`} <kbd>Alt+A</kbd>
     </button>
   );
+}
+
+const SPOKEN_CHARACTERS = 400;
+
+/** Tells a screen reader the answer when a round ends, instead of every word as it comes. */
+function useSpokenAnswer(view: View, ready: boolean): void {
+  const before = useRef(view.run.state);
+  useEffect(() => {
+    if (ready && before.current === "running" && view.run.state === "idle") {
+      const last = (view.threads.get(MAIN) ?? []).map((key) => view.items.get(key)).findLast((item) => item?.type === "text");
+      say(last?.type === "text" ? last.text.slice(0, SPOKEN_CHARACTERS) : "Done");
+    }
+    before.current = view.run.state;
+  }, [view.run.state, ready]);
 }
 
 const NEAR_PX = 80;

@@ -7,7 +7,7 @@ import { useNow } from "../clock";
 import type { Conversation } from "../host/contract";
 import { host } from "../host/http";
 import { addressOf, route } from "../route";
-import { attempt, conversations, listLoaded, pending, projects } from "../state";
+import { attempt, conversations, listLoaded, loadMore, moreConversations, pending, projects } from "../state";
 import { ago } from "../text/format";
 
 export const sidebarOpen = signal(false);
@@ -74,6 +74,11 @@ export function Sidebar() {
           <Row key={one.id} conversation={one} />
         ))}
       </ul>
+      {found === null && moreConversations.value !== null && (
+        <button type="button" class="quiet" onClick={() => void attempt(loadMore)}>
+          Show older ones
+        </button>
+      )}
       {shown.length === 0 && <p class="muted pad">{emptyText(searchText.value, archived)}</p>}
       <div class="sidebar-bottom">
         <a href={addressOf.approvals} onClick={close} class={route.value.page === "approvals" ? "current" : ""}>

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import type { Approval } from "../host/contract";
 import { bytes, clock } from "../text/format";
-import { approvalOf, isAgentCall, isOver, taskOf } from "../view/select";
+import { agentsThatAsk, approvalOf, isAgentCall, isOver, taskOf } from "../view/select";
 import type { Call, Item, Task, View } from "../view/view";
 import { CopyButton } from "./CopyButton";
 import { Markdown } from "./Markdown";
@@ -26,6 +26,7 @@ export function Thread({ conversation, view, thread, onRewind }: ThreadProps) {
   const keys = view.threads.get(thread) ?? [];
   const over = isOver(view);
   const visibleKeys = keys.slice(-shown);
+  const asking = agentsThatAsk(view);
   return (
     <>
       {visibleKeys.length < keys.length && (
@@ -50,6 +51,7 @@ export function Thread({ conversation, view, thread, onRewind }: ThreadProps) {
             approval={approvalOf(view, call)}
             task={taskOf(view, call)}
             over={over}
+            asksInside={asking.has(call.id)}
             {...(isAgentCall(call) ? { view } : {})}
           />
         );
@@ -64,6 +66,7 @@ interface CallItemProps {
   approval: Approval | undefined;
   task: Task | undefined;
   over: boolean;
+  asksInside: boolean;
   /** Given for calls that start agents, whose threads stand inside their cards. */
   view?: View;
 }
@@ -75,7 +78,7 @@ function CallItem({ view, ...props }: CallItemProps) {
   }
   return (
     <ToolCard {...props}>
-      <details class="agent-thread" data-testid="agent-thread">
+      <details class="agent-thread" data-testid="agent-thread" open={props.asksInside}>
         <summary>
           What the agent did <span class="muted small">{inner} steps</span>
         </summary>

@@ -38,14 +38,16 @@ export interface ToolCardProps {
   approval: Approval | undefined;
   task: Task | undefined;
   over: boolean;
+  /** Whether a question waits in the thread of the agent that this call started. */
+  asksInside: boolean;
   /** The thread of the agent that this call started. */
   children?: ComponentChildren;
 }
 
 export const ToolCard = memo(function ToolCard(props: ToolCardProps) {
-  const { call, approval, task, over } = props;
+  const { call, approval, task, over, asksInside } = props;
   const state = callState(call, approval, task, over);
-  const wanted = opensByItself(call, state);
+  const wanted = asksInside || opensByItself(call, state);
   const [open, setOpen] = useState(wanted);
   // A card that has something to show or to ask opens; what a person closed afterwards stays closed.
   useEffect(() => {

@@ -54,6 +54,19 @@ export function pendingApprovals(view: View): Approval[] {
   return [...view.approvals.values()].filter((approval) => approval.state === "pending");
 }
 
+/** The calls of agents inside of which a question waits, at any depth. */
+export function agentsThatAsk(view: View): Set<string> {
+  const asking = new Set<string>();
+  for (const approval of pendingApprovals(view)) {
+    let thread = view.calls.get(approval.tool_use_id)?.thread ?? MAIN;
+    while (thread !== MAIN && !asking.has(thread)) {
+      asking.add(thread);
+      thread = view.calls.get(thread)?.thread ?? MAIN;
+    }
+  }
+  return asking;
+}
+
 export interface TaskNode {
   task: Task;
   children: TaskNode[];
