@@ -4,12 +4,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use tillerman_assembly::{JsonSource, StartFailure, settings};
 use tillerman_config::{Layers, Merged, Origin};
 
-use crate::environment::Environment;
-use crate::failure::StartFailure;
+use crate::environment;
+use crate::order::sources;
 use crate::permissions::visible;
-use crate::settings;
 
 /// What can be done about settings.
 #[derive(Debug, clap::Subcommand)]
@@ -41,16 +41,11 @@ pub(crate) struct ShowArguments {
 /// Runs the command; the result is the exit code.
 pub(crate) fn run(command: &ConfigCommand) -> Result<u8, StartFailure> {
     let ConfigCommand::Show(arguments) = command;
-    let cwd = std::env::current_dir().map_err(|error| {
-        StartFailure::usage(format!("The working directory cannot be used: {error}"))
-    })?;
-    let environment = Environment::capture();
+    let (environment, cwd) = (environment::capture(), environment::working_directory()?);
     let places = settings::places(&environment, &cwd, arguments.managed_settings.as_ref());
-    let layers = settings::load(
-        &places,
-        arguments.setting_sources.as_deref(),
-        arguments.settings.as_deref(),
-    )?;
+    let named = arguments.setting_sources.as_deref().map(sources).transpose()?;
+    let over = arguments.settings.as_deref().map(JsonSource::read);
+    let layers = settings::load(&places, named.as_deref(), over.as_ref())?;
     let merged = layers.merged();
     let text = match (arguments.json, arguments.origin) {
         (true, true) => as_json(&layers, &merged).to_string() + "\n",

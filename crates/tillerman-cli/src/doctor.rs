@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
+use tillerman_assembly::{Environment, confine, settings};
 use tillerman_config::Layers;
 use tillerman_sandbox::{Backend, report};
-
-use crate::environment::Environment;
-use crate::{confine, settings};
 
 /// What was found, and whether everything that was asked for can be had.
 #[derive(Debug)]
@@ -49,11 +47,11 @@ pub(crate) fn examine(environment: &Environment, cwd: &Path) -> Findings {
     }
     line(&mut text, "credentials", &credentials(environment, &layers));
     text.push('\n');
-    well &= sandbox(&mut text, &layers);
+    well &= sandbox(&mut text, environment, &layers);
     Findings { text, well }
 }
 
-fn sandbox(text: &mut String, layers: &Layers) -> bool {
+fn sandbox(text: &mut String, environment: &Environment, layers: &Layers) -> bool {
     let wanted = match confine::settings(layers) {
         Ok(settings) => settings.is_some(),
         Err(failure) => {
@@ -61,8 +59,9 @@ fn sandbox(text: &mut String, layers: &Layers) -> bool {
             return false;
         }
     };
-    match confine::machine() {
-        Ok(sandbox) => {
+    match std::env::current_exe() {
+        Ok(program) => {
+            let sandbox = confine::machine(&program, environment);
             let capabilities = sandbox.probe();
             text.push_str(&report(capabilities));
             let state = if wanted { "on in the settings" } else { "off (sandbox.enabled)" };

@@ -1,28 +1,24 @@
 //! Running one session between standard input, standard output and signals.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::Fuse;
+use tillerman_assembly::{
+    SendError, Session, SessionEnd, SessionHandle, StartFailure, assemble, run,
+};
 use tillerman_protocol::content::Content;
-use tillerman_protocol::frame::{Frame, UserFrame};
-use tillerman_runtime::{Inbound, SessionEnd, SessionSetup, run};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{Arguments, InputFormat, OutputFormat};
-use crate::assemble::assemble;
-use crate::environment::Environment;
-use crate::failure::StartFailure;
+use crate::order::order;
 use crate::rewind::{self, Afterwards};
 use crate::stdin::{self, StdinError};
 use crate::{present, stdout};
 
-const INBOUND_IN_FLIGHT: usize = 64;
-const FRAMES_IN_FLIGHT: usize = 256;
 /// How long a slow reader may take to read the last frames.
 const DRAIN: Duration = Duration::from_secs(600);
 /// How long a session that is told to end may take; hosts kill a process that takes 5 s.
@@ -32,9 +28,9 @@ const ENDED_BY_SIGTERM: u8 = 143;
 
 /// Runs the session that the command line asks for and returns the exit code.
 pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
-    let environment = Environment::capture();
+    let order = order(arguments)?;
     if rewind::stands_alone(arguments)?
-        && let Afterwards::Exit(code) = rewind::rewind(arguments, &environment).await?
+        && let Afterwards::Exit(code) = rewind::rewind(arguments, &order).await?
     {
         return Ok(code);
     }
@@ -43,31 +39,25 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
         InputFormat::Text => Some(text_prompt(arguments)?),
         InputFormat::StreamJson => None,
     };
-    let shutdown = CancellationToken::new();
-    let setup = assemble(arguments, &environment, shutdown.clone()).await?;
+    let setup = assemble(&order, CancellationToken::new()).await?;
     // The session is open by now, so that files change only for a conversation that can go on.
-    rewind::rewind(arguments, &environment).await?;
-    let spill = spill_directory(&setup);
-    let env_file = setup.hooks.env_file.clone();
-    let (inbound, messages) = mpsc::channel(INBOUND_IN_FLIGHT);
-    let (frames, shown) = mpsc::channel(FRAMES_IN_FLIGHT);
+    rewind::rewind(arguments, &order).await?;
+    let Session { handle, frames, ended, scratch, .. } = run(setup);
+    let spill = scratch.clone().unwrap_or_else(|| order.environment.temp_dir());
     let printed = match arguments.format.output_format {
-        OutputFormat::Text => present::print_text(shown),
-        OutputFormat::Json => present::print_json(shown, arguments.format.verbose),
-        OutputFormat::StreamJson => stdout::print_frames(shown, spill.clone()),
+        OutputFormat::Text => present::print_text(frames),
+        OutputFormat::Json => present::print_json(frames, arguments.format.verbose),
+        OutputFormat::StreamJson => stdout::print_frames(frames, spill),
     };
     let (broken, fatal) = oneshot::channel();
     match prompt {
-        Some(prompt) => say(&inbound, prompt).await,
-        None => stdin::read_frames(inbound.clone(), broken),
+        Some(prompt) => say(&handle, prompt).await,
+        None => stdin::read_frames(handle.clone(), broken),
     }
-    let wires = Wires { inbound, shutdown, fatal: fatal.fuse() };
-    let session = Box::pin(run(setup, messages, frames));
-    let code = wires.attend(run_and_print(session, printed)).await;
-    // What hooks left for the commands of this session is of no use to another.
-    drop(env_file.map(std::fs::remove_file));
+    let wires = Wires { handle, fatal: fatal.fuse() };
+    let code = wires.attend(run_and_print(ended, printed)).await;
     // Files that frames have named stay; a directory that holds none is of no use to anybody.
-    drop(std::fs::remove_dir(&spill));
+    drop(scratch.map(std::fs::remove_dir));
     code
 }
 
@@ -111,27 +101,16 @@ fn text_prompt(arguments: &Arguments) -> Result<String, StartFailure> {
     Ok(parts.join("\n\n"))
 }
 
-async fn say(inbound: &mpsc::Sender<Inbound>, prompt: String) {
+async fn say(session: &SessionHandle, prompt: String) {
     if !prompt.is_empty() {
-        let frame = Frame::User(Box::new(UserFrame::new(Content::Text(prompt))));
-        drop(inbound.send(Inbound::Frame(Box::new(frame))).await);
+        drop(session.prompt(Content::Text(prompt)).await);
     }
-    drop(inbound.send(Inbound::Closed).await);
-}
-
-fn spill_directory(setup: &SessionSetup) -> PathBuf {
-    let transcript = setup.ports.transcript.path();
-    if transcript.is_empty() {
-        std::env::temp_dir().join(format!("tillerman-{}", setup.engine.session_id))
-    } else {
-        tillerman_store::tool_results_dir(Path::new(&transcript))
-    }
+    drop(session.close().await);
 }
 
 /// Everything that can reach a session from outside while it runs.
 struct Wires {
-    inbound: mpsc::Sender<Inbound>,
-    shutdown: CancellationToken,
+    handle: SessionHandle,
     /// Ends without a word when the input ended well, and may then be asked again.
     fatal: Fuse<oneshot::Receiver<StdinError>>,
 }
@@ -184,8 +163,8 @@ impl Wires {
                         return Ok(told.exit_code());
                     }
                     told = Told::Interrupted;
-                    self.tell(Inbound::Interrupt);
-                    self.tell(Inbound::Closed);
+                    heard(self.handle.try_interrupt());
+                    heard(self.handle.try_close());
                 }
                 () = next(&mut terminations) => {
                     if told.is_final() {
@@ -193,29 +172,24 @@ impl Wires {
                     }
                     told = Told::Terminated;
                     patience.as_mut().reset(tokio::time::Instant::now() + LEAVE);
-                    self.shut_down();
+                    heard(self.handle.shut_down());
                 }
                 // Whoever was at the other end is gone; what was begun is finished.
-                () = next(&mut hang_ups) => self.tell(Inbound::Closed),
+                () = next(&mut hang_ups) => heard(self.handle.try_close()),
                 Ok(error) = &mut self.fatal, if !told.is_final() => {
                     drop(writeln!(std::io::stderr(), "{error}"));
                     told = Told::BadInput;
                     patience.as_mut().reset(tokio::time::Instant::now() + LEAVE);
-                    self.shut_down();
+                    heard(self.handle.shut_down());
                 }
             }
         }
     }
+}
 
-    fn shut_down(&self) {
-        self.shutdown.cancel();
-        self.tell(Inbound::ShutDown);
-    }
-
-    fn tell(&self, message: Inbound) {
-        if self.inbound.try_send(message).is_err() {
-            tracing::warn!("the session is too busy to hear a signal");
-        }
+fn heard(signal: Result<(), SendError>) {
+    if let Err(error) = signal {
+        tracing::warn!("a signal was lost: {error}");
     }
 }
 

@@ -1,69 +1,17 @@
-//! The environment, read once.
+//! What this process was started with: its environment and its working directory.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-/// The process's environment variables.
-#[derive(Debug)]
-pub(crate) struct Environment {
-    variables: Vec<(OsString, OsString)>,
+use tillerman_assembly::{Environment, StartFailure};
+
+/// Takes a copy of the environment of this process.
+pub(crate) fn capture() -> Environment {
+    Environment::new(std::env::vars_os())
 }
 
-impl Environment {
-    /// Takes a copy of the environment of this process.
-    pub(crate) fn capture() -> Self {
-        Self { variables: std::env::vars_os().collect() }
-    }
-
-    /// The environment with variables of settings over it. Where settings themselves lie was
-    /// decided before they were read.
-    pub(crate) fn overlaid(&self, variables: Vec<(String, String)>) -> Self {
-        let mut all = self.variables.clone();
-        for (name, value) in variables {
-            if matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME") {
-                continue;
-            }
-            all.retain(|(held, _)| *held != *name);
-            all.push((name.into(), value.into()));
-        }
-        Self { variables: all }
-    }
-
-    /// A variable that is set and not empty.
-    pub(crate) fn get(&self, name: &str) -> Option<String> {
-        let found = self.variables.iter().find(|(key, _)| key == name);
-        found
-            .and_then(|(_, value)| value.to_str())
-            .filter(|value| !value.is_empty())
-            .map(str::to_owned)
-    }
-
-    /// Whether a switch is on.
-    pub(crate) fn is_on(&self, name: &str) -> bool {
-        self.get(name).is_some_and(|value| matches!(value.as_str(), "1" | "true" | "yes" | "on"))
-    }
-
-    /// A variable that holds a number.
-    pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
-        self.get(name)?.parse().ok()
-    }
-
-    /// A variable that holds milliseconds.
-    pub(crate) fn millis(&self, name: &str) -> Option<Duration> {
-        self.number(name).map(Duration::from_millis)
-    }
-
-    /// Where sessions and settings lie.
-    pub(crate) fn config_dir(&self) -> PathBuf {
-        let home =
-            || PathBuf::from(self.get("HOME").unwrap_or_else(|| "/".to_owned())).join(".claude");
-        self.get("CLAUDE_CONFIG_DIR").map_or_else(home, PathBuf::from)
-    }
-
-    /// Everything that children may see.
-    pub(crate) fn for_children(&self) -> Vec<(OsString, OsString)> {
-        let may_see = |name: &OsString| name.to_str().is_none_or(tillerman_policy::keep_variable);
-        self.variables.iter().filter(|(name, _)| may_see(name)).cloned().collect()
-    }
+/// The working directory of this process.
+pub(crate) fn working_directory() -> Result<PathBuf, StartFailure> {
+    std::env::current_dir().map_err(|error| {
+        StartFailure::usage(format!("The working directory cannot be used: {error}"))
+    })
 }

@@ -2,23 +2,10 @@
 
 mod arguments;
 mod environment;
-
-mod agents;
-mod assemble;
-mod compaction_setup;
-mod confine;
-mod engine_setup;
-mod extensions;
-mod greeting;
-mod hooks;
-mod library;
-mod opening;
-mod provider;
-mod rewind;
-mod toolbox;
-mod web_access;
+mod order;
 
 mod drive;
+mod rewind;
 
 mod config_command;
 mod doctor;
@@ -33,30 +20,13 @@ mod present;
 mod stdin;
 mod stdout;
 
-mod cleanup;
-mod clock;
-mod credentials;
-mod failure;
-mod git;
-mod instructions;
-mod keeper;
-mod mcp;
-mod rules;
-mod seed;
-mod settings;
-mod suggestion;
-mod team;
-
 use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use tillerman_assembly::{PROTOCOL_LEVEL, StartFailure};
 
 use crate::arguments::{Arguments, Command, InputFormat, OutputFormat};
-use crate::failure::StartFailure;
-
-/// The level of the stream-json protocol that is spoken.
-pub(crate) const PROTOCOL_LEVEL: &str = "2.1.325";
 
 fn main() -> ExitCode {
     // Before anything else: a stage of a confined command is another program in all but name.
@@ -131,7 +101,7 @@ fn carry_out(command: &Command, arguments: &Arguments) -> ExitCode {
 
 fn diagnose() -> u8 {
     let cwd = std::env::current_dir().unwrap_or_default();
-    let findings = doctor::examine(&environment::Environment::capture(), &cwd);
+    let findings = doctor::examine(&environment::capture(), &cwd);
     drop(write!(std::io::stdout(), "{}", findings.text));
     u8::from(!findings.well)
 }
@@ -172,16 +142,6 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
         tracing::warn!("plugins are not available in this version and were left out");
     }
     Ok(())
-}
-
-impl Arguments {
-    /// Raw events are also what makes text appear as it is written.
-    pub(crate) fn wants_partial_messages(&self) -> bool {
-        use std::io::IsTerminal as _;
-        let live =
-            self.format.output_format == OutputFormat::Text && std::io::stdout().is_terminal();
-        self.format.include_partial_messages || live
-    }
 }
 
 fn log_to_stderr(debug: bool) {

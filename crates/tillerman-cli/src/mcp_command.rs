@@ -5,15 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tillerman_assembly::{Environment, SessionOrder, StartFailure, servers, settings};
 use tillerman_config::{McpScope, Source, add_server, find_servers, remove_server};
 use tillerman_mcp::{McpHub, NamedServer, Patience};
 use tillerman_ports::McpServers as _;
 use tillerman_protocol::mcp::{McpServerConfig, McpServerStatus};
 
 use crate::arguments::Arguments;
-use crate::environment::Environment;
-use crate::failure::StartFailure;
-use crate::{mcp, mcp_login, mcp_serve, settings};
+use crate::order::order;
+use crate::{mcp_login, mcp_serve};
 
 const LEAVE: Duration = Duration::from_secs(5);
 
@@ -95,13 +95,11 @@ fn scope(name: &str) -> Result<McpScope, String> {
 
 /// Runs the command; the result is the exit code.
 pub(crate) fn run(command: &McpCommand, arguments: &Arguments) -> Result<u8, StartFailure> {
-    let environment = Environment::capture();
-    let cwd = std::env::current_dir().map_err(|error| {
-        StartFailure::usage(format!("The working directory cannot be used: {error}"))
-    })?;
+    let order = order(arguments)?;
+    let (environment, cwd) = (&order.environment, &order.cwd);
     match command {
         McpCommand::Add(wanted) => {
-            add(&environment, &cwd, wanted.scope, &wanted.name, configuration(wanted)?)
+            add(environment, cwd, wanted.scope, &wanted.name, configuration(wanted)?)
         }
         McpCommand::AddJson(wanted) => {
             let config: Value = serde_json::from_str(&wanted.json)
@@ -112,16 +110,14 @@ pub(crate) fn run(command: &McpCommand, arguments: &Arguments) -> Result<u8, Sta
                      (http, sse) and a url.",
                 ));
             }
-            add(&environment, &cwd, wanted.scope, &wanted.name, config)
+            add(environment, cwd, wanted.scope, &wanted.name, config)
         }
-        McpCommand::Remove { name, scope } => remove(&environment, &cwd, name, *scope),
-        McpCommand::List => block_on(list(arguments, &environment, &cwd)),
-        McpCommand::Get { name } => block_on(get(arguments, &environment, &cwd, name)),
-        McpCommand::Login { name } => {
-            block_on(mcp_login::login(arguments, &environment, &cwd, name))
-        }
-        McpCommand::Logout { name } => mcp_login::logout(&environment, name),
-        McpCommand::Serve => block_on(mcp_serve::serve(arguments, &environment, &cwd)),
+        McpCommand::Remove { name, scope } => remove(environment, cwd, name, *scope),
+        McpCommand::List => block_on(list(&order)),
+        McpCommand::Get { name } => block_on(get(&order, name)),
+        McpCommand::Login { name } => block_on(mcp_login::login(&order, name)),
+        McpCommand::Logout { name } => mcp_login::logout(environment, name),
+        McpCommand::Serve => block_on(mcp_serve::serve(&order)),
     }
 }
 
@@ -173,7 +169,7 @@ fn add(
             "{name} cannot be a server's name: use letters, digits, - and _"
         )));
     }
-    let path = add_server(&mcp::places(environment, cwd), scope, name, config)
+    let path = add_server(&servers::places(environment, cwd), scope, name, config)
         .map_err(|error| StartFailure::usage(error.to_string()))?;
     say(&format!("Added {name} to {} ({} scope).", path.display(), scope.as_str()));
     Ok(0)
@@ -185,7 +181,7 @@ fn remove(
     name: &str,
     scope: Option<McpScope>,
 ) -> Result<u8, StartFailure> {
-    let places = mcp::places(environment, cwd);
+    let places = servers::places(environment, cwd);
     let holds = |scope: &McpScope| {
         find_servers(&places, &[*scope]).servers.iter().any(|server| server.name == name)
     };
@@ -213,12 +209,8 @@ fn remove(
     Ok(0)
 }
 
-async fn list(
-    arguments: &Arguments,
-    environment: &Environment,
-    cwd: &Path,
-) -> Result<u8, StartFailure> {
-    let states = tried(arguments, environment, cwd, None).await?;
+async fn list(order: &SessionOrder) -> Result<u8, StartFailure> {
+    let states = tried(order, None).await?;
     if states.is_empty() {
         say(
             "No MCP servers are configured. Add one with: tillerman mcp add NAME PROGRAM [ARGUMENTS]",
@@ -230,13 +222,8 @@ async fn list(
     Ok(0)
 }
 
-async fn get(
-    arguments: &Arguments,
-    environment: &Environment,
-    cwd: &Path,
-    name: &str,
-) -> Result<u8, StartFailure> {
-    let states = tried(arguments, environment, cwd, Some(name)).await?;
+async fn get(order: &SessionOrder, name: &str) -> Result<u8, StartFailure> {
+    let states = tried(order, Some(name)).await?;
     let Some(state) = states.first() else {
         return Err(StartFailure::usage(format!("There is no MCP server called {name}.")));
     };
@@ -252,12 +239,11 @@ async fn get(
 
 /// Connects to the configured servers once and says how that went.
 async fn tried(
-    arguments: &Arguments,
-    environment: &Environment,
-    cwd: &Path,
+    order: &SessionOrder,
     only: Option<&str>,
 ) -> Result<Vec<McpServerStatus>, StartFailure> {
-    let layers = settings::of_session(arguments, environment, cwd)?;
+    let (environment, cwd) = (&order.environment, &order.cwd);
+    let layers = settings::of_session(order, environment, cwd)?;
     // A person at the keyboard looks at their own files; a repository's are shown and not started.
     let mut scopes = vec![McpScope::Local, McpScope::User];
     if layers.runs(Source::Project) {
@@ -265,15 +251,14 @@ async fn tried(
     } else {
         mention_project(environment, cwd, only);
     }
-    let mut servers = mcp::configured(environment, &layers, cwd, &scopes);
-    servers.retain(|server| only.is_none_or(|name| server.name == name));
-    let servers: Vec<NamedServer> = servers
+    let mut found = servers::configured(environment, &layers, cwd, &scopes);
+    found.retain(|server| only.is_none_or(|name| server.name == name));
+    let found: Vec<NamedServer> = found
         .into_iter()
         .map(|server| NamedServer { patience: Patience::Required, ..server })
         .collect();
-    let scratch = std::env::temp_dir();
-    let hub =
-        McpHub::start(mcp::hub_config(arguments, environment, &layers, cwd, scratch), servers);
+    let scratch = environment.temp_dir();
+    let hub = McpHub::start(servers::hub_config(order, environment, &layers, cwd, scratch), found);
     hub.ready().await;
     let states = hub.status();
     if tokio::time::timeout(LEAVE, hub.shut_down()).await.is_err() {
@@ -283,7 +268,7 @@ async fn tried(
 }
 
 fn mention_project(environment: &Environment, cwd: &Path, only: Option<&str>) {
-    let found = find_servers(&mcp::places(environment, cwd), &[McpScope::Project]);
+    let found = find_servers(&servers::places(environment, cwd), &[McpScope::Project]);
     for server in found.servers.iter().filter(|it| only.is_none_or(|name| it.name == name)) {
         say(&format!(
             "{}: named by this project's .mcp.json and not tried; --setting-sources project trusts it",

@@ -1,45 +1,31 @@
 //! `tillerman mcp login` and `logout`: signing in to servers, with a browser here or elsewhere.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
-use tillerman_mcp::{
-    Callback, CallbackError, CredentialFiles, NamedServer, SignIn, SignInError, SignInOptions,
-};
+use tillerman_assembly::servers::{self, credential_files};
+use tillerman_assembly::{Environment, SessionOrder, StartFailure, settings};
+use tillerman_mcp::{Callback, CallbackError, NamedServer, SignIn, SignInError, SignInOptions};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::time::{Instant, timeout_at};
-
-use crate::arguments::Arguments;
-use crate::environment::Environment;
-use crate::failure::StartFailure;
-use crate::{mcp, settings};
 
 /// How long a person may take.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// How much is read from somebody who pastes.
 const LONGEST: u64 = 256 * 1024;
 
-/// Where the tokens of servers are kept.
-pub(crate) fn files(environment: &Environment) -> CredentialFiles {
-    CredentialFiles::new(environment.config_dir().join("mcp-credentials"))
-}
-
 /// Signs in to a server.
-pub(crate) async fn login(
-    arguments: &Arguments,
-    environment: &Environment,
-    cwd: &Path,
-    name: &str,
-) -> Result<u8, StartFailure> {
-    let server = server(arguments, environment, cwd, name)?;
+pub(crate) async fn login(order: &SessionOrder, name: &str) -> Result<u8, StartFailure> {
+    let environment = &order.environment;
+    let server = server(order, name)?;
     let options = SignInOptions {
         client_secret: environment.get("MCP_CLIENT_SECRET"),
         callback_port: environment.number("MCP_OAUTH_CALLBACK_PORT"),
     };
     let failed = |why: SignInError| not_signed_in(name, &why.to_string());
-    let sign_in = SignIn::begin(&files(environment), &server, options).await.map_err(failed)?;
+    let sign_in =
+        SignIn::begin(&credential_files(environment), &server, options).await.map_err(failed)?;
     say(&format!(
         "To sign in to {name}, open this address in a browser:\n\n{}\n\nThis waits for the browser to \
          come back, for {} minutes. If the browser is on another machine, paste the address here that \
@@ -55,7 +41,7 @@ pub(crate) async fn login(
 
 /// Forgets the tokens of a server.
 pub(crate) fn logout(environment: &Environment, name: &str) -> Result<u8, StartFailure> {
-    let forgotten = files(environment).forget(name);
+    let forgotten = credential_files(environment).forget(name);
     let any = forgotten.map_err(|error| StartFailure::usage(format!("{error}. Remove it.")))?;
     say(&if any {
         format!("Signed out of {name}: its tokens are removed from this machine.")
@@ -65,14 +51,10 @@ pub(crate) fn logout(environment: &Environment, name: &str) -> Result<u8, StartF
     Ok(0)
 }
 
-fn server(
-    arguments: &Arguments,
-    environment: &Environment,
-    cwd: &Path,
-    name: &str,
-) -> Result<NamedServer, StartFailure> {
-    let layers = settings::of_session(arguments, environment, cwd)?;
-    let servers = mcp::servers(arguments, environment, &layers, cwd)?;
+fn server(order: &SessionOrder, name: &str) -> Result<NamedServer, StartFailure> {
+    let (environment, cwd) = (&order.environment, &order.cwd);
+    let layers = settings::of_session(order, environment, cwd)?;
+    let servers = servers::servers(order, environment, &layers, cwd)?;
     servers.into_iter().find(|server| server.name == name).ok_or_else(|| {
         StartFailure::usage(format!(
             "There is no MCP server called {name} here. `tillerman mcp list` shows those there are; \

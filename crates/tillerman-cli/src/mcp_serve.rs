@@ -1,46 +1,23 @@
 //! `tillerman mcp serve`: the built-in tools for other programs, judged as always.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tillerman_assembly::{BareTools, SessionOrder, StartFailure, bare_tools, servers};
 use tillerman_mcp::{Admission, Admitted};
 use tillerman_policy::{Before, Facts, Policy, Verdict};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::{Access, ToolSpec};
 use tillerman_runtime::{RealDisk, bounds};
-use tillerman_tools::WebConfig;
-
-use crate::arguments::Arguments;
-use crate::environment::Environment;
-use crate::failure::StartFailure;
-use crate::{assemble, confine, mcp, settings, toolbox};
-
-/// Tools that are about a session, of which there is none here.
-const OF_SESSIONS: [&str; 6] =
-    ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite", "TaskOutput", "TaskStop"];
 
 /// Serves the built-in tools until the client closes standard input.
-pub(crate) async fn serve(
-    arguments: &Arguments,
-    environment: &Environment,
-    cwd: &Path,
-) -> Result<u8, StartFailure> {
-    let layers = settings::of_session(arguments, environment, cwd)?;
-    let directories = assemble::working_directories(arguments, &layers, cwd)?;
-    let policy = assemble::policy(arguments, environment, &layers, directories)?;
-    let mode = assemble::permission_mode(arguments, environment, &layers)?;
-    let scratch = std::env::temp_dir().join(format!("tillerman-mcp-{}", std::process::id()));
-    let variables = toolbox::variables(arguments, environment, &layers);
-    let confiner = confine::confiner(&policy, &variables, environment).await?;
-    let web = WebConfig::default();
-    let outfit = toolbox::Outfit { variables, web, scratch: scratch.clone(), confiner };
-    let config = toolbox::tool_config(arguments, environment, cwd, &policy, outfit);
-    let mut tools = toolbox::tools(arguments, &policy, config);
-    tools.retain(|tool| !OF_SESSIONS.contains(&tool.spec().name.as_str()));
+pub(crate) async fn serve(order: &SessionOrder) -> Result<u8, StartFailure> {
+    let scratch = format!("tillerman-mcp-{}", std::process::id());
+    let scratch = order.environment.temp_dir().join(scratch);
+    let BareTools { tools, policy, mode } = bare_tools(order, scratch.clone()).await?;
     let gate = Arc::new(Gate { policy, mode });
     let streams = (tokio::io::stdin(), tokio::io::stdout());
-    let served = tillerman_mcp::serve(tools, gate, mcp::identity(), streams).await;
+    let served = tillerman_mcp::serve(tools, gate, servers::identity(), streams).await;
     // Files that results have named stay; a directory that holds none is of no use to anybody.
     drop(std::fs::remove_dir(&scratch));
     served.map_err(|error| StartFailure::usage(format!("Serving ended: {error}.")))?;

@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
+use tillerman_assembly::StartFailure;
 use tillerman_policy::{Guard, Guarded, Ruling};
 use tillerman_protocol::permission::PermissionMode;
 
-use crate::failure::StartFailure;
 use crate::permissions::{Setting, read_rules, visible};
 
 /// What tables take to be guarded when nothing else is said.

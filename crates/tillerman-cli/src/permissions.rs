@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tillerman_assembly::{Environment, JsonSource, StartFailure, confine, settings};
 use tillerman_config::Layers;
 use tillerman_policy::{
     Before, Disk, Facts, Guard, Guarded, Policy, Rule, Ruling, Unseen, Verdict,
@@ -12,9 +13,8 @@ use tillerman_protocol::permission::PermissionMode;
 use tillerman_runtime::RealDisk;
 
 use crate::arguments::permission_mode;
-use crate::environment::Environment;
-use crate::failure::StartFailure;
-use crate::{confine, permission_cases, settings};
+use crate::order::sources;
+use crate::{environment, permission_cases};
 
 /// What can be done about permissions.
 #[derive(Debug, clap::Subcommand)]
@@ -110,7 +110,7 @@ impl Setting {
 /// Runs the command; the result is the exit code.
 pub(crate) fn run(command: &PermissionsCommand) -> Result<u8, StartFailure> {
     let PermissionsCommand::Explain(arguments) = command;
-    let setting = setting(arguments, &Environment::capture())?;
+    let setting = setting(arguments, &environment::capture())?;
     if let Some(file) = &arguments.cases {
         return permission_cases::run(file, setting);
     }
@@ -181,9 +181,10 @@ fn layers(
 ) -> Result<Layers, StartFailure> {
     // A table says by itself which rules hold.
     let none = arguments.cases.is_some().then_some("");
-    let sources = arguments.setting_sources.as_deref().or(none);
+    let named = arguments.setting_sources.as_deref().or(none).map(sources).transpose()?;
+    let over = arguments.settings.as_deref().map(JsonSource::read);
     let places = settings::places(environment, cwd, None);
-    let layers = settings::load(&places, sources, arguments.settings.as_deref())?;
+    let layers = settings::load(&places, named.as_deref(), over.as_ref())?;
     for error in layers.errors() {
         drop(writeln!(std::io::stderr(), "{error}"));
     }

@@ -1,16 +1,13 @@
-//! File checkpoints from the command line: whether they are on, and `--rewind-files`.
+//! `--rewind-files`: the files of a session as they were before a message.
 
 use std::io::Write as _;
-use std::sync::Arc;
 
-use tillerman_ports::{Checkpoints, Extent, Rewound};
+use tillerman_assembly::{SessionOrder, StartFailure, file_checkpoints, session_to_resume};
+use tillerman_ports::{Checkpoints as _, Extent, Rewound};
 use tillerman_protocol::{EntryId, SessionId};
-use tillerman_store::{CheckpointLimits, FileCheckpoints, SessionFiles, file_history_dir};
+use tillerman_store::file_history_dir;
 
 use crate::arguments::{Arguments, InputFormat, OutputFormat};
-use crate::environment::Environment;
-use crate::failure::StartFailure;
-use crate::opening;
 
 /// How many files a text lists.
 const MOST_LISTED: usize = 20;
@@ -22,23 +19,6 @@ pub(crate) enum Afterwards {
     Exit(u8),
     /// The conversation is rewound too and goes on.
     GoOn,
-}
-
-/// The checkpoints of a session, when they are on.
-pub(crate) fn checkpoints(
-    arguments: &Arguments,
-    environment: &Environment,
-    session: &SessionId,
-) -> Option<Arc<dyn Checkpoints>> {
-    let wanted = environment.is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")
-        && !environment.is_on("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING");
-    if wanted && arguments.session.no_session_persistence {
-        tracing::warn!(
-            "--no-session-persistence keeps nothing on disk, so there are no checkpoints"
-        );
-        return None;
-    }
-    wanted.then(|| Arc::new(open(environment, session.clone())) as Arc<dyn Checkpoints>)
 }
 
 /// Whether `--rewind-files` is all that is wanted.
@@ -75,14 +55,15 @@ pub(crate) fn stands_alone(arguments: &Arguments) -> Result<bool, StartFailure> 
 /// Does what `--rewind-files` asks for, if anything.
 pub(crate) async fn rewind(
     arguments: &Arguments,
-    environment: &Environment,
+    order: &SessionOrder,
 ) -> Result<Afterwards, StartFailure> {
     let Some(message) = &arguments.session.rewind.rewind_files else {
         return Ok(Afterwards::GoOn);
     };
     let alone = stands_alone(arguments)?;
-    let session = session_of(arguments, environment)?;
-    let history = file_history_dir(&environment.config_dir(), &session);
+    let session = session_to_resume(&order.session, &order.environment, &order.cwd)?
+        .ok_or_else(|| StartFailure::usage("--rewind-files needs --resume ID"))?;
+    let history = file_history_dir(&order.environment.config_dir(), &session);
     if !history.join("log").exists() {
         return Err(StartFailure::session(format!(
             "The session {session} has no file checkpoints, so nothing was changed. They are taken \
@@ -91,7 +72,8 @@ pub(crate) async fn rewind(
     }
     let dry = arguments.session.rewind.dry_run;
     let extent = if dry { Extent::DryRun } else { Extent::Whole };
-    let rewinding = open(environment, session.clone()).rewind(EntryId::new(message), extent);
+    let rewinding =
+        file_checkpoints(&order.environment, &session).rewind(EntryId::new(message), extent);
     let rewound = rewinding.await.map_err(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})"));
         StartFailure::session(format!("{error}{} Nothing was changed.", cause.unwrap_or_default()))
@@ -109,22 +91,6 @@ pub(crate) async fn rewind(
         drop(write!(std::io::stderr(), "{text}"));
         Ok(Afterwards::GoOn)
     }
-}
-
-fn open(environment: &Environment, session: SessionId) -> FileCheckpoints {
-    let usual = CheckpointLimits::default();
-    let total_bytes = environment.number("TILLERMAN_CHECKPOINT_BYTES").unwrap_or(usual.total_bytes);
-    let limits = CheckpointLimits { total_bytes, ..usual };
-    FileCheckpoints::new(environment.config_dir(), session, limits)
-}
-
-fn session_of(arguments: &Arguments, environment: &Environment) -> Result<SessionId, StartFailure> {
-    let cwd = std::env::current_dir().map_err(|error| {
-        StartFailure::usage(format!("The working directory cannot be used: {error}"))
-    })?;
-    let files = SessionFiles::new(environment.config_dir(), &cwd);
-    let found = opening::source(&arguments.session, &files)?;
-    found.ok_or_else(|| StartFailure::usage("--rewind-files needs --resume ID"))
 }
 
 fn describe(rewound: &Rewound, session: &SessionId, extent: Extent) -> String {

@@ -2,12 +2,8 @@
 
 use std::io::{BufRead, Read as _};
 
-use serde::Deserialize as _;
-use serde_json::{Map, Value};
-use tillerman_protocol::control::ControlRequest;
-use tillerman_protocol::frame::{Frame, UserFrame};
-use tillerman_runtime::Inbound;
-use tokio::sync::{mpsc, oneshot};
+use tillerman_assembly::{SessionHandle, read_frame};
+use tokio::sync::oneshot;
 
 /// The longest line that is taken; no provider accepts a larger request.
 const LONGEST_LINE: u64 = 32 << 20;
@@ -48,19 +44,19 @@ pub(crate) enum StdinError {
 }
 
 /// Reads frames until the input ends; a line that makes no sense ends everything.
-pub(crate) fn read_frames(inbound: mpsc::Sender<Inbound>, fatal: oneshot::Sender<StdinError>) {
+pub(crate) fn read_frames(session: SessionHandle, fatal: oneshot::Sender<StdinError>) {
     std::thread::spawn(move || {
         let mut input = std::io::stdin().lock();
-        if let Err(error) = forward(&mut input, &inbound) {
+        if let Err(error) = forward(&mut input, &session) {
             // Without a listener the process is ending anyway.
             drop(fatal.send(error));
         } else {
-            drop(inbound.blocking_send(Inbound::Closed));
+            drop(session.blocking_close());
         }
     });
 }
 
-fn forward(input: &mut impl BufRead, inbound: &mpsc::Sender<Inbound>) -> Result<(), StdinError> {
+fn forward(input: &mut impl BufRead, session: &SessionHandle) -> Result<(), StdinError> {
     let mut line = Vec::new();
     let mut number = 0;
     loop {
@@ -76,29 +72,15 @@ fn forward(input: &mut impl BufRead, inbound: &mpsc::Sender<Inbound>) -> Result<
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let frame = parse(&line).map_err(|source| StdinError::NotAFrame {
+        let frame = read_frame(&line).map_err(|source| StdinError::NotAFrame {
             line: number,
             length: line.len(),
             source,
         })?;
-        if inbound.blocking_send(Inbound::Frame(Box::new(frame))).is_err() {
+        if session.blocking_send(frame).is_err() {
             return Ok(());
         }
     }
-}
-
-/// Frames of unknown types are passed over; prompts and requests must not vanish without a word.
-fn parse(line: &[u8]) -> Result<Frame, serde_json::Error> {
-    let frame = serde_json::from_slice(line)?;
-    if let Frame::Unknown(value) = &frame {
-        let fields = Map::<String, Value>::deserialize(value)?;
-        match fields.get("type").and_then(Value::as_str) {
-            Some("user") => drop(UserFrame::deserialize(value)?),
-            Some("control_request") => drop(ControlRequest::deserialize(value)?),
-            _ => {}
-        }
-    }
-    Ok(frame)
 }
 
 /// Whether a pipe has something to say, or ends, within a moment. A prompt on the command line does

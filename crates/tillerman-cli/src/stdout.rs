@@ -83,11 +83,16 @@ fn longest_text(value: &mut Value) -> Option<&mut String> {
 
 fn keep(text: &str, spill: &Path) -> std::io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(spill)?;
-    let name = uuid::Uuid::from_bytes(crate::seed::bytes()).simple().to_string();
+    let mut name = [0; 16];
+    getrandom::fill(&mut name).map_err(|error| std::io::Error::other(error.to_string()))?;
+    let name = uuid::Uuid::from_bytes(name).simple();
     let path = spill.join(format!("frame-{name}.txt"));
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let open = || {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(spill)?;
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)
+    };
+    // A session that ends at this moment removes its directory if nothing lies in it, once.
+    let mut file = open().or_else(|_| open())?;
     file.write_all(text.as_bytes())?;
     Ok(path)
 }

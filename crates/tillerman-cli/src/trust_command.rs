@@ -3,13 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use tillerman_assembly::{StartFailure, settings};
 use tillerman_config::{Origin, Places, Trust, TrustError, TrustState};
 
 use crate::config_command::lines;
-use crate::environment::Environment;
-use crate::failure::StartFailure;
+use crate::environment;
 use crate::permissions::visible;
-use crate::settings;
 
 /// Which directory is trusted, and what is done about it.
 #[derive(Debug, clap::Args)]
@@ -26,7 +25,7 @@ pub(crate) struct TrustArguments {
 
 /// Runs the command; the result is the exit code.
 pub(crate) fn run(arguments: &TrustArguments) -> Result<u8, StartFailure> {
-    let config_dir = Environment::capture().config_dir();
+    let config_dir = environment::capture().config_dir();
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let directory = match &arguments.directory {
         Some(directory) => here.join(directory),

@@ -8,11 +8,15 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
 use crate::confinement::Confinement;
 use crate::links;
+
+/// How many files were put in the place of others, which tells their drafts apart.
+static REPLACEMENTS: AtomicU64 = AtomicU64::new(0);
 
 /// What file tools may open.
 #[derive(Clone, Debug)]
@@ -201,7 +205,9 @@ fn replace(directory: &OwnedFd, name: &Path, content: &[u8]) -> io::Result<()> {
     let old = old.filter(|old| FileType::from_raw_mode(old.st_mode).is_file());
     let mode = Mode::from_raw_mode(old.map_or(0o666, |old| old.st_mode & 0o777));
     let file_name = name.to_string_lossy();
-    let temporary = format!(".{file_name}.{}.tmp", std::process::id());
+    // Sessions of one process may write the same file at the same time.
+    let number = REPLACEMENTS.fetch_add(1, Ordering::Relaxed);
+    let temporary = format!(".{file_name}.{}-{number}.tmp", std::process::id());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, temporary.as_str(), flags, mode)?;
     let written = || -> io::Result<()> {

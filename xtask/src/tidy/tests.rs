@@ -166,6 +166,9 @@ fn crate_edges() {
     edge("tillerman-tools", "[dependencies.tillerman-store]\nworkspace = true\n", &[3]);
     edge("tillerman-tools", "[target.'cfg(unix)'.dependencies]\ntillerman-store = \"1\"\n", &[4]);
     edge("tillerman-tools", "[build-dependencies]\ntillerman-store = \"1\"\n", &[4]);
+    edge("tillerman-assembly", &on("tillerman-sandbox"), &[]);
+    edge("tillerman-assembly", &on("tillerman-cli"), &[4]);
+    edge("tillerman-runtime", &on("tillerman-assembly"), &[4]);
     edge("tillerman-cli", &on("tillerman-store"), &[]);
     edge("xtask", &on("tillerman-protocol"), &[4]);
     edge("tillerman-new", "", &[1]);

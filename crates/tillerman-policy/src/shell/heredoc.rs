@@ -1,5 +1,7 @@
 //! Here-documents: where one ends, told independently of the parser.
 
+use std::collections::HashMap;
+
 use tree_sitter::Node;
 
 /// What is known about a here-document.
@@ -50,4 +52,24 @@ fn understood(node: Node<'_>, source: &str) -> Option<bool> {
         at += line.len() + 1;
     }
     Some(false)
+}
+
+/// Whether each `<<` in a text has a later line that could end its here-document.
+pub(crate) fn all_end(text: &str) -> bool {
+    let mut at = 0;
+    let mut last_lines = HashMap::new();
+    for line in text.split('\n') {
+        last_lines.insert(line.trim_start_matches('\t'), at);
+        at += line.len() + 1;
+    }
+    text.match_indices("<<").all(|(at, _)| {
+        let rest = &text[at + 2..];
+        if rest.starts_with('<') || text[..at].ends_with('<') {
+            return true;
+        }
+        let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start_matches([' ', '\t']);
+        let written = rest.split([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']).next();
+        let delimiter = written.unwrap_or_default().replace(['\'', '"', '\\'], "");
+        last_lines.get(delimiter.as_str()).is_some_and(|line| *line > at)
+    })
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::dispatch::{Launch, launch};
+use super::heredoc;
 use super::redirect::Redirect;
 use super::rough;
 use super::walk::Walker;
@@ -17,6 +18,10 @@ const MAX_PARTS: usize = 50;
 
 /// The parser's time grows with the square of operators in broken commands, so there is a limit.
 const MAX_OPERATORS: usize = 1_000;
+
+/// The parser looks for the end of a here-document anew at each token, through all of the text when
+/// there is none, so longer commands with such a here-document are not parsed.
+const MAX_BYTES_UNENDED: usize = 1_000;
 
 /// How deep scripts within scripts are followed.
 const MAX_DEPTH: usize = 3;
@@ -148,7 +153,7 @@ fn follow(script: &mut Script, home: Option<&Path>, depth: usize) {
 /// Parses, and gives up at the first error: recovering from errors is slow and nothing is gained.
 fn parse(text: &str) -> Option<tree_sitter::Tree> {
     let operators = text.bytes().filter(|byte| b"|;&()<>".contains(byte)).count();
-    if operators > MAX_OPERATORS {
+    if operators > MAX_OPERATORS || (text.len() > MAX_BYTES_UNENDED && !heredoc::all_end(text)) {
         return None;
     }
     let mut parser = tree_sitter::Parser::new();

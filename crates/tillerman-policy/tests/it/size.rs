@@ -49,6 +49,23 @@ fn repetition_up_to_the_limit_stays_linear() {
 }
 
 #[test]
+fn a_here_document_without_an_end_is_judged_in_linear_time() {
+    let world = default_world().deny(&["Bash(touch *)"]);
+    let time = |bytes: usize| {
+        let start = "test << esac ls\n\r for while <<EOF\n  ";
+        let command = format!("{start}{}; touch x", "[a]".repeat(bytes / 3));
+        let judged = (0..3).map(|_| {
+            let began = Instant::now();
+            assert_eq!(world.ruling(&command).verdict.name(), "deny");
+            began.elapsed()
+        });
+        judged.min().unwrap()
+    };
+    let (short, long) = (time(2_400), time(9_600));
+    assert!(long < short * 10, "four times as long: {short:?}, then {long:?}");
+}
+
+#[test]
 fn caps_fail_closed() {
     let many = format!("{}touch x", "true;".repeat(60));
     assert_eq!(default_world().ruling(&many).verdict.name(), "ask");

@@ -58,7 +58,7 @@ async fn hooks_hear_a_servers_question_and_its_answer_and_may_give_another() {
     ];
     for (section, is_asked, expected) in table {
         let (runner, servers) = (ScriptedRunner::default(), TestServers::ready());
-        let mut stage = stage([]).handlers(runner.setup(std::slice::from_ref(&section)));
+        let mut stage = stage([]).handlers(runner.setup(std::array::from_ref(&section)));
         stage.setup.mcp = Some(Arc::new(servers.clone()));
         let mut play = stage.begin();
         play.ask(json!({"subtype": "mcp_status"})).await;

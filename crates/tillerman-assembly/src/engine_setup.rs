@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Map;
 use tillerman_engine::{
@@ -16,22 +17,27 @@ use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::ToolSpec;
 use tillerman_runtime::SystemPrompt;
 
-use crate::arguments::Arguments;
 use crate::clock::SystemClock;
 use crate::compaction_setup::compaction;
 use crate::environment::Environment;
 use crate::opening::Opened;
-use crate::{PROTOCOL_LEVEL, git, seed};
+use crate::order::{Approver, SessionOrder, ThinkingMode};
+use crate::{git, seed};
+
+/// The level of the stream-json protocol that is spoken.
+pub const PROTOCOL_LEVEL: &str = "2.1.325";
 
 /// Whether somebody answers questions about permission, and questions of the model.
-pub(crate) fn has_approver(arguments: &Arguments) -> bool {
-    arguments.permission.permission_prompt_tool.as_deref() == Some("stdio")
+pub(crate) fn has_approver(order: &SessionOrder) -> bool {
+    order.permission.approver == Approver::Host
 }
 
 /// The tool of a server that answers questions about permission.
-pub(crate) fn approver_tool(arguments: &Arguments) -> Option<String> {
-    let named = arguments.permission.permission_prompt_tool.as_ref();
-    named.filter(|tool| tool.starts_with("mcp__")).cloned()
+pub(crate) fn approver_tool(order: &SessionOrder) -> Option<String> {
+    match &order.permission.approver {
+        Approver::Tool(tool) => Some(tool.clone()),
+        Approver::Nobody | Approver::Host => None,
+    }
 }
 
 /// What the engine is told about the place it works in.
@@ -48,22 +54,23 @@ pub(crate) struct Workplace<'a> {
     pub(crate) contents: &'a Contents,
 }
 
-/// The moment so many seconds from now.
-fn deadline(seconds: u32) -> Deadline {
+/// The moment so much later than now.
+fn deadline(after: Duration) -> Deadline {
     let set_at = SystemClock.now();
-    let at = Moment::from_millis(set_at.as_millis().saturating_add(i64::from(seconds) * 1000));
+    let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+    let at = Moment::from_millis(set_at.as_millis().saturating_add(after));
     Deadline { set_at, at }
 }
 
 /// Everything the engine is started with.
 pub(crate) fn engine_config(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     catalog: &Arc<Catalog>,
     opened: &Opened,
     workplace: &Workplace<'_>,
 ) -> SessionConfig {
-    let flags = &arguments.model;
+    let (flags, bounds) = (&order.model, &order.limits);
     let resolve = |name: &str| catalog.resolve(name).to_owned();
     let mut specs: Vec<_> = workplace.tools.iter().map(|tool| tool.spec()).collect();
     if workplace.contents.skill_tool.is_none() {
@@ -74,26 +81,26 @@ pub(crate) fn engine_config(
         session_id: opened.id.clone(),
         seed: seed::words(),
         model: workplace.model.to_owned(),
-        fallback_models: flags.fallback_model.iter().take(3).map(|name| resolve(name)).collect(),
+        fallback_models: flags.fallback.iter().take(3).map(|name| resolve(name)).collect(),
         catalog: Arc::clone(catalog),
         system: workplace.prompt.blocks(),
         init: init(workplace, &specs),
         tools: specs.into(),
         mode: workplace.mode,
-        has_approver: has_approver(arguments) || approver_tool(arguments).is_some(),
-        thinking: thinking(arguments, environment),
+        has_approver: has_approver(order) || approver_tool(order).is_some(),
+        thinking: thinking(order, environment),
         effort: flags.effort.clone().or_else(|| environment.get("CLAUDE_CODE_EFFORT_LEVEL")),
         betas: flags.betas.clone(),
         extra_body: Map::new(),
         limits: Limits {
-            max_turns: flags
+            max_turns: bounds
                 .max_turns
                 .or_else(|| environment.number("CLAUDE_CODE_MAX_TURNS"))
                 .filter(|n| *n > 0),
-            max_budget_usd: flags.max_budget_usd,
-            max_total_tokens: flags.max_total_tokens,
-            deadline: flags.max_duration.map(deadline),
-            task_budget: flags.task_budget.filter(|tokens| *tokens > 0),
+            max_budget_usd: bounds.max_budget_usd,
+            max_total_tokens: bounds.max_total_tokens,
+            deadline: bounds.max_duration.map(deadline),
+            task_budget: bounds.task_budget.filter(|tokens| *tokens > 0),
             max_output_tokens: environment.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
             max_retries: environment
                 .number::<u32>("CLAUDE_CODE_MAX_RETRIES")
@@ -105,8 +112,8 @@ pub(crate) fn engine_config(
             stop_hook_blocks: environment.number("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").unwrap_or(8),
         },
         echo: Echo {
-            partial_messages: arguments.wants_partial_messages(),
-            prompts: arguments.format.replay_user_messages,
+            partial_messages: order.frames.partial_messages,
+            prompts: order.frames.prompts,
             session_state: environment.is_on("CLAUDE_CODE_SDK_READS_SESSION_STATE"),
         },
         origin: Origin {
@@ -122,7 +129,7 @@ pub(crate) fn engine_config(
         checkpoints: workplace.has_checkpoints,
         agent: None,
         books: Books::Own,
-        compaction: compaction(arguments, environment, workplace.compact_window),
+        compaction: compaction(order, environment, workplace.compact_window),
         structured_output: workplace.structured_output.clone(),
     }
 }
@@ -138,15 +145,15 @@ fn init(workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
     }
 }
 
-fn thinking(arguments: &Arguments, environment: &Environment) -> Thinking {
-    let flags = &arguments.model;
+fn thinking(order: &SessionOrder, environment: &Environment) -> Thinking {
+    let flags = &order.model;
     let budget =
         |tokens: u32| if tokens == 0 { Thinking::Disabled } else { Thinking::Budget(tokens) };
     if environment.is_on("CLAUDE_CODE_DISABLE_THINKING") {
         return Thinking::Disabled;
     }
-    match (flags.thinking.as_deref(), flags.max_thinking_tokens) {
-        (Some("disabled"), _) => Thinking::Disabled,
+    match (flags.thinking, flags.max_thinking_tokens) {
+        (Some(ThinkingMode::Disabled), _) => Thinking::Disabled,
         (Some(_), None) => Thinking::Adaptive,
         (_, Some(tokens)) => budget(tokens),
         (None, None) => environment.number("MAX_THINKING_TOKENS").map_or(Thinking::Unset, budget),

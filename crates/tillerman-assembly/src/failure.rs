@@ -7,27 +7,31 @@ use tillerman_protocol::stream::Usage;
 use tillerman_protocol::{EntryId, SessionId};
 
 /// Why a session could not be started.
-#[derive(Debug)]
-pub(crate) struct StartFailure {
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct StartFailure {
     /// What happened and what to do, for people.
-    pub(crate) message: String,
+    pub message: String,
     /// Whether a host that reads frames should get a result frame too.
-    pub(crate) as_frame: bool,
+    pub as_frame: bool,
 }
 
 impl StartFailure {
-    /// A wrong use of the command line; nothing was started.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    /// A wrong order or command line; nothing was started.
+    #[must_use]
+    pub fn usage(message: impl Into<String>) -> Self {
         Self { message: message.into(), as_frame: false }
     }
 
     /// A session that could not be opened.
-    pub(crate) fn session(message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn session(message: impl Into<String>) -> Self {
         Self { message: message.into(), as_frame: true }
     }
 
     /// The failure as the result of a round that never began.
-    pub(crate) fn to_frame(&self) -> Frame {
+    #[must_use]
+    pub fn to_frame(&self) -> Frame {
         let id = || uuid::Uuid::from_bytes(crate::seed::bytes()).to_string();
         Frame::Result(Box::new(ResultFrame {
             subtype: ResultSubtype::ErrorDuringExecution,

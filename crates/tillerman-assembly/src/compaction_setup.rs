@@ -8,16 +8,16 @@ use tillerman_engine::{CompactionConfig, CompactionMode, StructuredOutputConfig}
 use tillerman_ports::Tool;
 use tillerman_runtime::StructuredOutput;
 
-use crate::arguments::Arguments;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
+use crate::order::SessionOrder;
 
 const OUTPUT_RETRIES: u32 = 5;
 
 /// When conversations are compacted. Of several windows the variable's counts, then the flag's,
 /// then that of the settings.
 pub(crate) fn compaction(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     from_settings: Option<u64>,
 ) -> CompactionConfig {
@@ -32,7 +32,7 @@ pub(crate) fn compaction(
         mode,
         window: environment
             .number("CLAUDE_CODE_AUTO_COMPACT_WINDOW")
-            .or(arguments.model.autocompact)
+            .or(order.limits.autocompact)
             .or(from_settings)
             .filter(|window| *window > 0),
         percent: environment
@@ -58,11 +58,11 @@ pub(crate) fn output_retries(environment: &Environment) -> u32 {
 /// Adds the tool that delivers structured output, if a schema is given.
 pub(crate) fn add_structured_output(
     tools: &mut Vec<Arc<dyn Tool>>,
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
 ) -> Result<Option<StructuredOutputConfig>, StartFailure> {
-    let Some(text) = &arguments.format.json_schema else { return Ok(None) };
-    let tool = StructuredOutput::parse(text)
+    let Some(schema) = &order.model.json_schema else { return Ok(None) };
+    let tool = StructuredOutput::new(schema.clone())
         .map_err(|error| StartFailure::usage(format!("--json-schema: {error}")))?;
     let config = tool.config(output_retries(environment));
     tools.push(Arc::new(tool));

@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tillerman_config::extensions::Plugin;
 use tillerman_config::{FoundServer, Layers, McpPlaces, McpScope, Source, expand, find_servers};
-use tillerman_mcp::{ClientIdentity, HubConfig, Limits, McpHub, NamedServer, Patience};
+use tillerman_mcp::{
+    ClientIdentity, CredentialFiles, HubConfig, Limits, McpHub, NamedServer, Patience,
+};
 use tillerman_ports::Deferral;
 use tillerman_protocol::mcp::McpServerConfig;
 
-use crate::arguments::Arguments;
-use crate::assemble::working_directories;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::{engine_setup, mcp_login, toolbox};
+use crate::order::{JsonSource, SessionOrder};
+use crate::permission::working_directories;
+use crate::{engine_setup, toolbox};
 
 /// Roughly how many characters a token has.
 const CHARS_PER_TOKEN: usize = 4;
@@ -23,15 +25,15 @@ const SHARE: u8 = 10;
 
 /// Starts to connect to every server of the session.
 pub(crate) fn start(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     layers: &Layers,
     cwd: &Path,
     scratch_directory: PathBuf,
     plugins: &[Plugin],
 ) -> Result<McpHub, StartFailure> {
-    let mut servers = servers(arguments, environment, layers, cwd)?;
-    if !arguments.extension.strict_mcp_config {
+    let mut servers = servers(order, environment, layers, cwd)?;
+    if !order.extension.strict_mcp_config {
         servers.extend(plugins.iter().flat_map(|plugin| of_plugin(plugin, environment)));
     }
     if environment.get("MCP_CONNECTION_NONBLOCKING").is_some_and(|it| it == "0" || it == "false") {
@@ -39,13 +41,14 @@ pub(crate) fn start(
             server.patience = server.patience.max(Patience::Preferred);
         }
     }
-    let config = hub_config(arguments, environment, layers, cwd, scratch_directory);
-    let roots = working_directories(arguments, layers, cwd)?;
+    let config = hub_config(order, environment, layers, cwd, scratch_directory);
+    let roots = working_directories(order, layers, cwd)?;
     Ok(McpHub::start(HubConfig { roots, ..config }, servers))
 }
 
 /// The user's file of servers and where the project's is looked for.
-pub(crate) fn places(environment: &Environment, cwd: &Path) -> McpPlaces {
+#[must_use]
+pub fn places(environment: &Environment, cwd: &Path) -> McpPlaces {
     let beside_home = environment.get("HOME").map(PathBuf::from);
     let user_file = match (environment.get("CLAUDE_CONFIG_DIR"), beside_home) {
         (None, Some(home)) => home.join(".claude.json"),
@@ -54,9 +57,16 @@ pub(crate) fn places(environment: &Environment, cwd: &Path) -> McpPlaces {
     McpPlaces { user_file, cwd: cwd.to_path_buf() }
 }
 
+/// Where the tokens of servers are kept.
+#[must_use]
+pub fn credential_files(environment: &Environment) -> CredentialFiles {
+    CredentialFiles::new(environment.config_dir().join("mcp-credentials"))
+}
+
 /// What a hub is told about this machine.
-pub(crate) fn hub_config(
-    arguments: &Arguments,
+#[must_use]
+pub fn hub_config(
+    order: &SessionOrder,
     environment: &Environment,
     layers: &Layers,
     cwd: &Path,
@@ -65,7 +75,7 @@ pub(crate) fn hub_config(
     let usual = Limits::default();
     let tokens: Option<usize> = environment.number("MAX_MCP_OUTPUT_TOKENS");
     HubConfig {
-        environment: toolbox::variables(arguments, environment, layers),
+        environment: toolbox::variables(order, environment, layers),
         cwd: cwd.to_path_buf(),
         scratch_directory,
         identity: identity(),
@@ -76,14 +86,14 @@ pub(crate) fn hub_config(
                 .map_or(usual.output_chars, |tokens| tokens.saturating_mul(CHARS_PER_TOKEN)),
             ..usual
         },
-        deferral: if toolbox::is_wanted(arguments, "ToolSearch") {
+        deferral: if toolbox::is_wanted(order, "ToolSearch") {
             deferral(environment)
         } else {
             Deferral::Never
         },
-        approver: engine_setup::approver_tool(arguments),
+        approver: engine_setup::approver_tool(order),
         roots: vec![cwd.to_path_buf()],
-        credentials: Some(mcp_login::files(environment)),
+        credentials: Some(credential_files(environment)),
     }
 }
 
@@ -117,12 +127,14 @@ fn deferral(environment: &Environment) -> Deferral {
 }
 
 /// Who we are to servers and clients.
-pub(crate) fn identity() -> ClientIdentity {
+#[must_use]
+pub fn identity() -> ClientIdentity {
     ClientIdentity { name: "tillerman".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
 /// Servers of files, expanded; what cannot be used is said on standard error.
-pub(crate) fn configured(
+#[must_use]
+pub fn configured(
     environment: &Environment,
     layers: &Layers,
     cwd: &Path,
@@ -139,22 +151,25 @@ pub(crate) fn configured(
     usable.map(|server| named(server, environment)).collect()
 }
 
-/// All servers of the command line and of files, those of plugins left out.
-pub(crate) fn servers(
-    arguments: &Arguments,
+/// All servers of the order and of files, those of plugins left out.
+///
+/// # Errors
+/// When those of the order cannot be read.
+pub fn servers(
+    order: &SessionOrder,
     environment: &Environment,
     layers: &Layers,
     cwd: &Path,
 ) -> Result<Vec<NamedServer>, StartFailure> {
-    let flags = &arguments.extension;
+    let flags = &order.extension;
     let mut servers = BTreeMap::new();
     if !flags.strict_mcp_config {
-        for server in configured(environment, layers, cwd, &scopes(arguments, layers)) {
+        for server in configured(environment, layers, cwd, &scopes(order, layers)) {
             servers.insert(server.name.clone(), server);
         }
     }
-    for text in &flags.mcp_config {
-        for (name, mut config) in read(text)? {
+    for source in &flags.mcp_config {
+        for (name, mut config) in read(source, cwd)? {
             complain(&name, &expand(&mut config, &|name| environment.get(name)));
             let server = NamedServer {
                 name: name.clone(),
@@ -170,13 +185,9 @@ pub(crate) fn servers(
 }
 
 /// Whose servers are used; a repository's only when it is trusted or the host named it.
-fn scopes(arguments: &Arguments, layers: &Layers) -> Vec<McpScope> {
-    let named = arguments.extension.setting_sources.as_deref();
-    let is_read = |source: Source| {
-        named.is_none_or(|list| {
-            list.split(',').any(|name| Source::parse(name.trim()) == Some(source))
-        })
-    };
+fn scopes(order: &SessionOrder, layers: &Layers) -> Vec<McpScope> {
+    let named = order.extension.setting_sources.as_ref();
+    let is_read = |source: Source| named.is_none_or(|named| named.contains(&source));
     let mut scopes = Vec::new();
     if is_read(Source::Local) {
         scopes.push(McpScope::Local);
@@ -237,12 +248,13 @@ fn blocked(layers: &Layers) -> Vec<String> {
 }
 
 /// The servers of one `--mcp-config`: a JSON object or a file that holds one.
-fn read(text: &str) -> Result<Vec<(String, Value)>, StartFailure> {
-    let invalid = |why: String| StartFailure::usage(format!("--mcp-config {text}: {why}"));
-    let json = if text.trim_start().starts_with('{') {
-        text.to_owned()
-    } else {
-        std::fs::read_to_string(Path::new(text)).map_err(|error| invalid(error.to_string()))?
+fn read(source: &JsonSource, cwd: &Path) -> Result<Vec<(String, Value)>, StartFailure> {
+    let invalid = |why: String| StartFailure::usage(format!("--mcp-config {source}: {why}"));
+    let json = match source {
+        JsonSource::Text(text) => text.clone(),
+        JsonSource::File(path) => {
+            std::fs::read_to_string(cwd.join(path)).map_err(|error| invalid(error.to_string()))?
+        }
     };
     let config: Value = serde_json::from_str(&json).map_err(|error| invalid(error.to_string()))?;
     match config.get("mcpServers") {

@@ -25,11 +25,12 @@ const NO_CREDENTIALS: &str = "No credentials were found, so nothing was sent. Se
      or choose --model rehearsal to try things offline.";
 
 /// What happens when there are no credentials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WithoutCredentials {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WithoutCredentials {
     /// The rehearsal model answers, and says so: a person is looking.
     Rehearse,
     /// Every request fails: a program is looking.
+    #[default]
     Fail,
 }
 

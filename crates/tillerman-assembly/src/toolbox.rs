@@ -1,4 +1,4 @@
-//! The tools of a session: made for its directories, chosen by the command line.
+//! The tools of a session: made for its directories, chosen by the order.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tillerman_config::Layers;
-use tillerman_policy::{ALLOWED_VARIABLES, Policy, keep_variable, split_rules};
+use tillerman_policy::{ALLOWED_VARIABLES, Policy, keep_variable};
 use tillerman_ports::{Confiner, Library, Tool};
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools, skill_tool};
 
-use crate::arguments::Arguments;
 use crate::engine_setup::has_approver;
 use crate::environment::Environment;
 use crate::library::FileLibrary;
 use crate::opening::Opened;
+use crate::order::SessionOrder;
 
 /// What tools are given to work with.
 pub(crate) struct Outfit {
@@ -30,12 +30,12 @@ pub(crate) struct Outfit {
 
 /// The environment of children: never credentials, and only what agents need where the host says so.
 pub(crate) fn variables(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     layers: &Layers,
 ) -> Vec<(OsString, OsString)> {
     let mut variables = environment.for_children();
-    if arguments.permission.protection.strict_environment {
+    if order.permission.strict_environment {
         let is_needed =
             |name: &OsString| name.to_str().is_some_and(|name| ALLOWED_VARIABLES.contains(&name));
         variables.retain(|(name, value)| is_needed(name) && !value.is_empty());
@@ -46,10 +46,10 @@ pub(crate) fn variables(
 }
 
 /// Where outputs go that are too large for a conversation.
-pub(crate) fn scratch_directory(opened: &Opened) -> PathBuf {
+pub(crate) fn scratch_directory(environment: &Environment, opened: &Opened) -> PathBuf {
     let transcript = opened.transcript.path();
     if transcript.is_empty() {
-        std::env::temp_dir().join(format!("tillerman-{}", opened.id))
+        environment.temp_dir().join(format!("tillerman-{}", opened.id))
     } else {
         tillerman_store::tool_results_dir(Path::new(&transcript))
     }
@@ -57,7 +57,7 @@ pub(crate) fn scratch_directory(opened: &Opened) -> PathBuf {
 
 /// What the tools of this session, and of each of its agents, are made with.
 pub(crate) fn tool_config(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     cwd: &Path,
     policy: &Policy,
@@ -82,7 +82,7 @@ pub(crate) fn tool_config(
                 .unwrap_or(usual.inline_chars),
             ..usual
         },
-        audience: if has_approver(arguments) { Audience::Present } else { Audience::Absent },
+        audience: if has_approver(order) { Audience::Present } else { Audience::Absent },
         web: outfit.web,
         confiner: outfit.confiner,
     }
@@ -90,37 +90,48 @@ pub(crate) fn tool_config(
 
 /// The tools that exist in this session.
 pub(crate) fn tools(
-    arguments: &Arguments,
+    order: &SessionOrder,
     policy: &Policy,
     config: ToolConfig,
 ) -> Vec<Arc<dyn Tool>> {
     let mut tools = session_tools(config);
-    tools.retain(|tool| exists(arguments, policy, &tool.spec().name));
+    tools.retain(|tool| exists(order, policy, &tool.spec().name));
     tools
 }
 
 /// The tool for skills. It is there before the first skill is, which may come while running.
 pub(crate) fn skill_tool_of(
-    arguments: &Arguments,
+    order: &SessionOrder,
     library: &Arc<FileLibrary>,
     policy: &Policy,
 ) -> Option<Arc<dyn Tool>> {
     let shared: Arc<dyn Library> = Arc::<FileLibrary>::clone(library);
     let tool = skill_tool(shared, &library.listing());
-    exists(arguments, policy, &tool.spec().name).then_some(tool)
+    exists(order, policy, &tool.spec().name).then_some(tool)
 }
 
-/// Whether the command line and the rules let a tool exist.
-pub(crate) fn exists(arguments: &Arguments, policy: &Policy, name: &str) -> bool {
-    let is_denied = policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none());
-    is_wanted(arguments, name) && !is_denied
+/// Adds the tools that the caller hands in, each in place of one that has its name.
+pub(crate) fn add_parts(tools: &mut Vec<Arc<dyn Tool>>, order: &SessionOrder, policy: &Policy) {
+    for part in &order.parts.tools {
+        let name = part.spec().name;
+        tools.retain(|tool| tool.spec().name != name);
+        if !is_denied(policy, &name) {
+            tools.push(Arc::clone(part));
+        }
+    }
 }
 
-/// Whether the command line lets a tool exist.
-pub(crate) fn is_wanted(arguments: &Arguments, name: &str) -> bool {
-    let wanted: Option<Vec<String>> = arguments.permission.tools.as_ref().and_then(|lists| {
-        let names: Vec<String> = lists.iter().flat_map(|list| split_rules(list)).collect();
-        (names != ["default"]).then_some(names)
-    });
-    wanted.as_ref().is_none_or(|names| names.iter().any(|wanted| wanted == name))
+/// Whether the order and the rules let a tool exist.
+pub(crate) fn exists(order: &SessionOrder, policy: &Policy, name: &str) -> bool {
+    is_wanted(order, name) && !is_denied(policy, name)
+}
+
+/// Whether the order lets a tool exist.
+pub(crate) fn is_wanted(order: &SessionOrder, name: &str) -> bool {
+    let wanted = order.permission.tools.as_ref();
+    wanted.is_none_or(|names| names.iter().any(|wanted| wanted == name))
+}
+
+fn is_denied(policy: &Policy, name: &str) -> bool {
+    policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none())
 }

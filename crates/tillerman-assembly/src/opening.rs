@@ -1,22 +1,40 @@
-//! Opening the session that the command line asks for: new, resumed, continued or forked.
+//! Opening the session that the order asks for: new, resumed, continued or forked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tillerman_engine::{IdSource, Restored, restore};
-use tillerman_ports::Transcript;
+use tillerman_ports::{BoxFuture, Transcript};
+use tillerman_protocol::SessionId;
 use tillerman_protocol::transcript::Entry;
-use tillerman_protocol::{EntryId, SessionId};
 use tillerman_store::{
     FileTranscript, Loaded, NoTranscript, OpenError, Repairs, ResumeAt, SessionFiles, fork,
 };
 
-use crate::arguments::SessionArguments;
 use crate::failure::StartFailure;
+use crate::order::{ConversationOrder, Resume, SessionOrder};
 use crate::seed;
+
+/// How long an opener may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Opens conversations that are kept somewhere else than in transcript files.
+pub trait SessionOpener: std::fmt::Debug + Send + Sync {
+    /// Opens the conversation that is asked for, to be worked on in this directory. It has a
+    /// minute for it.
+    ///
+    /// # Cancel safety
+    /// The future may be dropped; then nobody works on the conversation.
+    fn open(
+        &self,
+        wanted: ConversationOrder,
+        cwd: PathBuf,
+    ) -> BoxFuture<Result<Opened, StartFailure>>;
+}
 
 /// A session that is open.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub struct Opened {
     pub(crate) id: SessionId,
     pub(crate) transcript: Box<dyn Transcript>,
     pub(crate) restored: Restored,
@@ -24,31 +42,48 @@ pub(crate) struct Opened {
     pub(crate) copied: Vec<Entry>,
 }
 
-/// Opens the session that the command line asks for.
-pub(crate) fn open(
-    arguments: &SessionArguments,
+/// Opens the session that the order asks for, by whom it says.
+pub(crate) async fn open(
+    order: &SessionOrder,
+    config_dir: &Path,
+    cwd: &Path,
+) -> Result<Opened, StartFailure> {
+    let Some(opener) = &order.parts.opener else {
+        return open_files(&order.session, config_dir, cwd);
+    };
+    let opening = opener.open(order.session.clone(), cwd.to_path_buf());
+    tokio::time::timeout(PATIENCE, opening).await.unwrap_or_else(|_| {
+        Err(StartFailure::session(
+            "The conversation was not opened within a minute, so nothing was started. Whatever \
+             keeps it may be out of reach; try again later.",
+        ))
+    })
+}
+
+fn open_files(
+    wanted: &ConversationOrder,
     config_dir: &Path,
     cwd: &Path,
 ) -> Result<Opened, StartFailure> {
     let files = SessionFiles::new(config_dir.to_path_buf(), cwd);
-    let Some(source) = source(arguments, &files)? else {
-        let id = arguments.session_id.as_ref().map_or_else(seed::session_id, SessionId::new);
-        if arguments.no_session_persistence {
+    let Some(source) = source(wanted, &files)? else {
+        let id = wanted.id.clone().unwrap_or_else(seed::session_id);
+        if wanted.no_persistence {
             return Ok(Opened::unkept(id, Restored::default()));
         }
         let transcript = files.create(&id).map_err(|error| explain(&error))?;
         return Ok(Opened::kept(id, transcript, Restored::default()));
     };
-    let at = resume_point(arguments, &files, &source)?;
-    if arguments.fork_session {
-        return forked(arguments, &files, &source, &at);
+    let at = resume_point(wanted, &files, &source)?;
+    if wanted.fork {
+        return forked(wanted, &files, &source, &at);
     }
-    if arguments.session_id.is_some() {
+    if wanted.id.is_some() {
         return Err(StartFailure::usage(
             "--session-id needs --fork-session when a session is resumed",
         ));
     }
-    if arguments.no_session_persistence {
+    if wanted.no_persistence {
         let loaded = files.read(&source, &at).map_err(|error| explain(&error))?;
         return Ok(Opened::unkept(source, restore(&loaded.entries)));
     }
@@ -58,6 +93,12 @@ pub(crate) fn open(
 }
 
 impl Opened {
+    /// A session of which these entries are stored, in their order; none in a new one.
+    #[must_use]
+    pub fn new(id: SessionId, transcript: Box<dyn Transcript>, entries: &[Entry]) -> Self {
+        Self { id, transcript, restored: restore(entries), copied: Vec::new() }
+    }
+
     fn kept(id: SessionId, transcript: FileTranscript, restored: Restored) -> Self {
         Self { id, transcript: Box::new(transcript), restored, copied: Vec::new() }
     }
@@ -69,40 +110,40 @@ impl Opened {
 
 /// The session that is to go on; nothing when a new one is wanted.
 pub(crate) fn source(
-    arguments: &SessionArguments,
+    wanted: &ConversationOrder,
     files: &SessionFiles,
 ) -> Result<Option<SessionId>, StartFailure> {
-    match (&arguments.resume, arguments.go_on) {
-        (Some(id), _) if id.is_empty() => {
+    match &wanted.resume {
+        Some(Resume::Session(id)) if id.as_str().is_empty() => {
             Err(StartFailure::usage("--resume needs the id of a session"))
         }
-        (Some(id), _) => Ok(Some(SessionId::new(id))),
-        (None, true) => match files.newest().map_err(|error| explain(&error))? {
+        Some(Resume::Session(id)) => Ok(Some(id.clone())),
+        Some(Resume::Newest) => match files.newest().map_err(|error| explain(&error))? {
             Some(id) => Ok(Some(id)),
             None => Err(StartFailure::session("No conversation found to continue")),
         },
-        (None, false) => Ok(None),
+        None => Ok(None),
     }
 }
 
 fn resume_point(
-    arguments: &SessionArguments,
+    wanted: &ConversationOrder,
     files: &SessionFiles,
     source: &SessionId,
 ) -> Result<ResumeAt, StartFailure> {
-    if let Some(at) = &arguments.resume_session_at {
-        return Ok(ResumeAt::Entry(EntryId::new(at)));
+    if let Some(at) = &wanted.resume_at {
+        return Ok(ResumeAt::Entry(at.clone()));
     }
-    let Some(dropped) = arguments.resume_drops_turn.as_ref().filter(|uuid| !uuid.is_empty()) else {
+    let dropped = wanted.resume_drops.as_ref().filter(|uuid| !uuid.as_str().is_empty());
+    let Some(dropped) = dropped else {
         return Ok(ResumeAt::End);
     };
     // The prompt goes away with everything after it, so the conversation goes on at its parent.
-    let at = ResumeAt::Entry(EntryId::new(dropped));
+    let at = ResumeAt::Entry(dropped.clone());
     let loaded = files.read(source, &at).map_err(|error| explain(&error))?;
     let links = loaded.entries.iter().filter_map(Entry::link);
-    let parent = links
-        .filter(|link| link.uuid.as_str() == dropped)
-        .find_map(|link| link.parent_uuid.clone());
+    let parent =
+        links.filter(|link| link.uuid == *dropped).find_map(|link| link.parent_uuid.clone());
     match parent {
         Some(parent) => Ok(ResumeAt::Entry(parent)),
         None => Err(StartFailure::session(format!(
@@ -112,17 +153,17 @@ fn resume_point(
 }
 
 fn forked(
-    arguments: &SessionArguments,
+    wanted: &ConversationOrder,
     files: &SessionFiles,
     source: &SessionId,
     at: &ResumeAt,
 ) -> Result<Opened, StartFailure> {
     let loaded = files.read(source, at).map_err(|error| explain(&error))?;
-    let id = arguments.session_id.as_ref().map_or_else(seed::session_id, SessionId::new);
+    let id = wanted.id.clone().unwrap_or_else(seed::session_id);
     let mut ids = IdSource::new(seed::words());
     let copied = fork(loaded.entries, &id, &mut || ids.entry_id());
     let restored = restore(&copied);
-    if arguments.no_session_persistence {
+    if wanted.no_persistence {
         return Ok(Opened::unkept(id, restored));
     }
     let transcript = files.create(&id).map_err(|error| explain(&error))?;

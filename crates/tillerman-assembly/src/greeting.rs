@@ -5,7 +5,7 @@ use tillerman_models::catalog;
 use tillerman_ports::Contents;
 use tillerman_protocol::catalog::Catalog;
 
-use crate::PROTOCOL_LEVEL;
+use crate::engine_setup::PROTOCOL_LEVEL;
 use crate::environment::Environment;
 
 /// The models that are known, with the aliases as the environment wants them.

@@ -12,12 +12,12 @@ use tillerman_runtime::Secrets;
 
 use crate::environment::Environment;
 use crate::failure::StartFailure;
-use crate::mcp_login;
+use crate::servers::credential_files;
 
 const HELPER_PATIENCE: Duration = Duration::from_secs(30);
 const KEY_FILE: &str = "TILLERMAN_API_KEY_FILE";
 
-/// The credentials of this process.
+/// The credentials of a session.
 #[derive(Debug)]
 pub(crate) struct Credentials {
     /// For the Anthropic API, if there are any.
@@ -35,11 +35,12 @@ impl Credentials {
     pub(crate) async fn find(
         environment: &Environment,
         layers: &Layers,
+        cwd: &Path,
     ) -> Result<Self, StartFailure> {
         let secret = |name: &str| environment.get(name).map(|value| Secret::new(&value));
         let openai = secret("OPENAI_API_KEY");
         let of_servers = || {
-            let kept = mcp_login::files(environment).secrets();
+            let kept = credential_files(environment).secrets();
             kept.iter().map(|value| Secret::new(value)).collect()
         };
         let found = |anthropic, source| Self {
@@ -57,10 +58,11 @@ impl Credentials {
             }
         }
         if let Some(path) = environment.get(KEY_FILE) {
-            return Ok(found(Credential::ApiKey(read_key(Path::new(&path))?), KEY_FILE));
+            return Ok(found(Credential::ApiKey(read_key(&cwd.join(path))?), KEY_FILE));
         }
         if let Some(command) = layers.key_helper() {
-            return Ok(found(Credential::ApiKey(ask_helper(&command).await?), "apiKeyHelper"));
+            let key = ask_helper(&command, environment, cwd).await?;
+            return Ok(found(Credential::ApiKey(key), "apiKeyHelper"));
         }
         Ok(Self { anthropic: None, openai, source: "none", of_servers: of_servers() })
     }
@@ -91,10 +93,17 @@ fn read_key(path: &Path) -> Result<Secret, StartFailure> {
 }
 
 /// Runs the command that prints the key. It comes from the user's own settings, never a project's.
-async fn ask_helper(command: &str) -> Result<Secret, StartFailure> {
+async fn ask_helper(
+    command: &str,
+    environment: &Environment,
+    cwd: &Path,
+) -> Result<Secret, StartFailure> {
     let failed = |why: &str| StartFailure::usage(format!("The apiKeyHelper of the settings {why}"));
     let running = tokio::process::Command::new("/bin/sh")
         .args(["-c", command])
+        .env_clear()
+        .envs(environment.variables().iter().map(|(name, value)| (name, value)))
+        .current_dir(cwd)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .kill_on_drop(true)

@@ -10,9 +10,9 @@ use tillerman_runtime::{AgentSetup, TeamSetup};
 use tillerman_store::{NoTeamFiles, TeamDirectory};
 use tillerman_tools::board_tools;
 
-use crate::arguments::Arguments;
 use crate::environment::Environment;
 use crate::opening::Opened;
+use crate::order::SessionOrder;
 use crate::toolbox::{exists, scratch_directory};
 
 /// How long teammates may go on once the input is closed, unless the environment says otherwise.
@@ -41,7 +41,7 @@ pub(crate) fn setup(environment: &Environment, opened: &Opened) -> Option<TeamSe
 /// temporary files.
 pub(crate) fn board(environment: &Environment, opened: &Opened) -> Option<PathBuf> {
     let tasks = match opened.transcript.path().as_str() {
-        "" => scratch_directory(opened).join("tasks"),
+        "" => scratch_directory(environment, opened).join("tasks"),
         _ => environment.config_dir().join("tasks").join(opened.id.as_str()),
     };
     is_on(environment).then_some(tasks)
@@ -49,7 +49,7 @@ pub(crate) fn board(environment: &Environment, opened: &Opened) -> Option<PathBu
 
 /// The tools with which the lead works on the list of tasks.
 pub(crate) fn tools(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     policy: &Policy,
     opened: &Opened,
@@ -57,5 +57,5 @@ pub(crate) fn tools(
 ) -> Vec<Arc<dyn Tool>> {
     let board = board(environment, opened).filter(|_| agents.is_some());
     let tools = board.map(|board| board_tools(board, None)).unwrap_or_default();
-    tools.into_iter().filter(|tool| exists(arguments, policy, &tool.spec().name)).collect()
+    tools.into_iter().filter(|tool| exists(order, policy, &tool.spec().name)).collect()
 }

@@ -13,9 +13,9 @@ use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::hook::{HookScope, HookSection, HookSource};
 use tillerman_runtime::HookSetup;
 
-use crate::arguments::Arguments;
 use crate::environment::Environment;
 use crate::opening::Opened;
+use crate::order::{Preparation, SessionOrder};
 use crate::toolbox;
 
 /// What hooks have to know about the session.
@@ -29,7 +29,7 @@ pub(crate) struct Surroundings<'a> {
 
 /// The hooks of a session.
 pub(crate) fn hooks(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     layers: &Layers,
     around: &Surroundings<'_>,
@@ -37,11 +37,11 @@ pub(crate) fn hooks(
 ) -> HookSetup {
     let mut written = layers.hooks();
     written.sources.extend(plugins.iter().filter_map(of_plugin));
-    let scratch_directory = toolbox::scratch_directory(around.opened);
+    let scratch_directory = toolbox::scratch_directory(environment, around.opened);
     let env_file = scratch_directory.join(format!("hook-variables-{}.sh", std::process::id()));
     let runner = Handlers::new(HookConfig {
         project_dir: around.cwd.to_path_buf(),
-        environment: toolbox::variables(arguments, environment, layers),
+        environment: toolbox::variables(order, environment, layers),
         scratch_directory,
         model: Arc::clone(around.model),
         small_model: small_model(environment, around),
@@ -52,8 +52,8 @@ pub(crate) fn hooks(
     HookSetup {
         runner: Some(Arc::new(runner)),
         sources: written.sources,
-        beginning: beginning(arguments),
-        show_events: arguments.format.copies.include_hook_events,
+        beginning: beginning(order),
+        show_events: order.frames.hook_events,
         end_budget: environment.millis("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS"),
         env_file: Some(env_file),
         remarks: Vec::new(),
@@ -72,19 +72,17 @@ fn of_plugin(plugin: &Plugin) -> Option<HookSource> {
     })
 }
 
-fn beginning(arguments: &Arguments) -> Beginning {
-    let session = &arguments.session;
-    let source = match (session.resume.is_some() || session.go_on, session.fork_session) {
+fn beginning(order: &SessionOrder) -> Beginning {
+    let session = &order.session;
+    let source = match (session.resume.is_some(), session.fork) {
         (true, true) => "fork",
         (true, false) => "resume",
         (false, _) => "startup",
     };
-    let preparation = &arguments.extension.preparation;
-    let setup = if preparation.maintenance {
-        Some("maintenance".to_owned())
-    } else {
-        (preparation.init || preparation.init_only).then(|| "init".to_owned())
-    };
+    let setup = order.extension.preparation.map(|preparation| match preparation {
+        Preparation::Init => "init".to_owned(),
+        Preparation::Maintenance => "maintenance".to_owned(),
+    });
     Beginning { source: source.to_owned(), setup }
 }
 

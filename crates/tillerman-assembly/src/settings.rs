@@ -8,63 +8,58 @@ use tillerman_engine::SessionConfig;
 use tillerman_models::catalog::DEFAULT_MODEL;
 use tillerman_ports::{LiveSettings, SettingsChange, SettingsNotice, SettingsRules};
 
-use crate::arguments::Arguments;
-use crate::assemble::REHEARSAL;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
+use crate::model_choice::REHEARSAL;
+use crate::order::{JsonSource, SessionOrder};
 
 const MOST_FALLBACKS: usize = 3;
 const MOST_REMEMBERED: usize = 64;
 
-/// Where the settings of this process lie.
-pub(crate) fn places(environment: &Environment, cwd: &Path, managed: Option<&PathBuf>) -> Places {
+/// Where the settings of a session in this directory lie.
+#[must_use]
+pub fn places(environment: &Environment, cwd: &Path, managed: Option<&PathBuf>) -> Places {
     Places::new(environment.config_dir(), cwd.to_path_buf()).also_managed_by(managed.cloned())
-}
-
-/// Reads the list that `--setting-sources` takes.
-pub(crate) fn sources(list: &str) -> Result<Vec<Source>, StartFailure> {
-    let source = |name: &str| {
-        Source::parse(name.trim()).ok_or_else(|| {
-            StartFailure::usage(format!(
-                "{name} is not a settings source; use user, project or local"
-            ))
-        })
-    };
-    list.split(',').filter(|name| !name.is_empty()).map(source).collect()
 }
 
 /// Reads all layers and decides what of the repository takes effect. Sources that somebody named
 /// may run what they name; only the user's stored trust lets them loosen anything.
-pub(crate) fn load(
+///
+/// # Errors
+/// When the settings over those of files cannot be read.
+pub fn load(
     places: &Places,
-    named: Option<&str>,
-    argument: Option<&str>,
+    named: Option<&[Source]>,
+    over: Option<&JsonSource>,
 ) -> Result<Layers, StartFailure> {
-    let named = named.map(sources).transpose()?;
-    let read = named.clone().unwrap_or_else(|| Source::USUAL.to_vec());
+    let read = named.unwrap_or(&Source::USUAL);
     let standing = Standing {
-        named: named.unwrap_or_default(),
+        named: named.unwrap_or_default().to_vec(),
         trust: Trust::of(&places.cwd, &places.config_dir),
         approved: Trust::approved(&places.cwd, &places.config_dir),
     };
-    let mut layers = Layers::load(places, &read).in_effect(standing);
-    if let Some(text) = argument {
+    let mut layers = Layers::load(places, read).in_effect(standing);
+    if let Some(over) = over {
+        let text = over.below(&places.cwd).to_string();
         let settings =
-            read_argument(text).map_err(|error| StartFailure::usage(error.to_string()))?;
+            read_argument(&text).map_err(|error| StartFailure::usage(error.to_string()))?;
         layers.push_flag(settings);
     }
     Ok(layers)
 }
 
 /// The settings a session is started with.
-pub(crate) fn of_session(
-    arguments: &Arguments,
+///
+/// # Errors
+/// When the settings of the order cannot be read.
+pub fn of_session(
+    order: &SessionOrder,
     environment: &Environment,
     cwd: &Path,
 ) -> Result<Layers, StartFailure> {
-    let extension = &arguments.extension;
+    let extension = &order.extension;
     let places = places(environment, cwd, extension.managed_settings.as_ref());
-    load(&places, extension.setting_sources.as_deref(), extension.settings.as_deref())
+    load(&places, extension.setting_sources.as_deref(), extension.settings.as_ref())
 }
 
 /// Fills in what neither the command line nor the environment chose, and refuses a model that the
@@ -223,7 +218,8 @@ pub(crate) fn directories(layers: &Layers, cwd: &Path) -> Vec<PathBuf> {
 }
 
 /// An error with everything that led to it.
-pub(crate) fn told(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn told(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -12,13 +12,17 @@ use tillerman_sandbox::{Guard, Sandbox, SandboxError, SessionPlaces, SessionSand
 use crate::environment::Environment;
 use crate::failure::StartFailure;
 
-/// The sandbox of this machine, whose stages this very program carries out.
-pub(crate) fn machine() -> std::io::Result<Sandbox> {
-    Ok(Sandbox::new(std::env::current_exe()?, std::env::temp_dir()))
+/// The sandbox of this machine, whose stages this program carries out.
+#[must_use]
+pub fn machine(stage_program: &Path, environment: &Environment) -> Sandbox {
+    Sandbox::new(stage_program.to_path_buf(), environment.temp_dir())
 }
 
 /// What settings say about the sandbox; nothing when they do not ask for one.
-pub(crate) fn settings(layers: &Layers) -> Result<Option<SandboxSettings>, StartFailure> {
+///
+/// # Errors
+/// When what they say cannot be read.
+pub fn settings(layers: &Layers) -> Result<Option<SandboxSettings>, StartFailure> {
     let settings = layers.sandbox().map_err(|error| StartFailure::usage(error.to_string()))?;
     Ok(Some(settings).filter(SandboxSettings::is_enabled))
 }
@@ -28,6 +32,7 @@ pub(crate) async fn confiner(
     policy: &Policy,
     environment: &[(std::ffi::OsString, std::ffi::OsString)],
     process: &Environment,
+    stage_program: Option<&Path>,
 ) -> Result<Option<Arc<dyn Confiner>>, StartFailure> {
     let Some(settings) = &policy.sandbox else { return Ok(None) };
     let failed = |error: &dyn std::error::Error| {
@@ -39,7 +44,14 @@ pub(crate) async fn confiner(
             text.join(": ")
         ))
     };
-    let sandbox = machine().map_err(|error| failed(&error))?;
+    let Some(stage_program) = stage_program else {
+        return Err(StartFailure::usage(
+            "The settings ask for a sandbox that cannot be had: no program is named that carries \
+             out confined commands. Nothing was started. Name the tillerman binary as the order's \
+             stage program, or switch the sandbox off.",
+        ));
+    };
+    let sandbox = machine(stage_program, process);
     let places = SessionPlaces {
         directories: policy.directories.clone(),
         home: policy.home.clone(),

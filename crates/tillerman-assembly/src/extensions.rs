@@ -13,10 +13,10 @@ use tillerman_ports::{Contents, MemoryNote};
 use tillerman_protocol::SessionId;
 use tillerman_runtime::SystemPrompt;
 
-use crate::arguments::Arguments;
 use crate::environment::Environment;
 use crate::instructions;
 use crate::library::{FileLibrary, Shelf};
+use crate::order::SessionOrder;
 
 #[cfg(target_os = "macos")]
 const MANAGED_DIR: &str = "/Library/Application Support/ClaudeCode";
@@ -41,18 +41,18 @@ pub(crate) struct Ground<'a> {
 
 /// Finds what files add to a session.
 pub(crate) fn extend(
-    arguments: &Arguments,
+    order: &SessionOrder,
     environment: &Environment,
     ground: &Ground<'_>,
 ) -> Extended {
-    let places = places(arguments, environment, ground);
+    let places = places(order, environment, ground);
     let memory = if environment.is_on("CLAUDE_CODE_DISABLE_CLAUDE_MDS") {
         Memory::default()
     } else {
         Memory::load(&places)
     };
     report(&memory.problems);
-    let finder = PluginFinder::new(arguments, &places, ground.layers.standing().clone());
+    let finder = PluginFinder::new(order, &places, ground.layers.standing().clone());
     let (folders, problems) = finder.find(ground.layers);
     let extensions = finder.load(&places, &folders, problems);
     report(&extensions.problems);
@@ -99,17 +99,13 @@ impl Extended {
     }
 }
 
-fn places(
-    arguments: &Arguments,
-    environment: &Environment,
-    ground: &Ground<'_>,
-) -> ExtensionPlaces {
+fn places(order: &SessionOrder, environment: &Environment, ground: &Ground<'_>) -> ExtensionPlaces {
     let (cwd, added) = match ground.directories {
         [cwd, more @ ..] => (cwd.clone(), more),
         [] => (PathBuf::new(), &[][..]),
     };
     // Directories that only settings name are for files, not for what steers the agent.
-    let added = added.iter().take(arguments.session.add_dir.len()).cloned().collect();
+    let added = added.iter().take(order.session.directories.len()).cloned().collect();
     ExtensionPlaces {
         config_dir: environment.config_dir(),
         home: environment.get("HOME").map(PathBuf::from),
@@ -165,18 +161,18 @@ enum Commands {
 }
 
 impl PluginFinder {
-    fn new(arguments: &Arguments, places: &ExtensionPlaces, standing: Standing) -> Self {
-        let flags = &arguments.extension;
-        let folder = |name: &String| PluginFolder {
-            root: places.cwd.join(name),
+    fn new(order: &SessionOrder, places: &ExtensionPlaces, standing: Standing) -> Self {
+        let flags = &order.extension;
+        let folder = |path: &PathBuf| PluginFolder {
+            root: places.cwd.join(path),
             marketplace: "inline".to_owned(),
             trust: Trust::Trusted,
         };
-        let without: Vec<PluginFolder> = flags.plugin_dir_no_mcp.iter().map(folder).collect();
+        let without: Vec<PluginFolder> = flags.plugins_without_servers.iter().map(folder).collect();
         let real = |folder: &PluginFolder| folder.root.canonicalize().ok();
         Self {
             without_servers: without.iter().filter_map(real).collect(),
-            named: flags.plugin_dir.iter().map(folder).chain(without).collect(),
+            named: flags.plugins.iter().map(folder).chain(without).collect(),
             places: Places::new(places.config_dir.clone(), places.cwd.clone()),
             standing,
             trust: places.trust,

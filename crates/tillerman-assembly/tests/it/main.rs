@@ -1,0 +1,13 @@
+//! Sessions in this very process, as the SDK and the host run them.
+
+#[cfg(test)]
+mod side_by_side;
+#[cfg(test)]
+mod world;
+
+#[cfg(test)]
+mod doors;
+#[cfg(test)]
+mod endings;
+#[cfg(test)]
+mod orders;
