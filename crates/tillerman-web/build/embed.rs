@@ -31,7 +31,7 @@ pub(crate) fn list(pages: &Path, compressed: &Path) -> io::Result<String> {
         writeln!(
             text,
             "    Asset {{ path: {path:?}, bytes: include_bytes!({file:?}), gzip: {gzip}, content_type: {:?}, \
-             etag: \"\\\"{etag}\\\"\", immutable: {} }},",
+             etag: \"{etag}\", immutable: {} }},",
             content_type(&path),
             path.starts_with("assets/"),
         )

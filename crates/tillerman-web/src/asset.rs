@@ -11,7 +11,7 @@ pub struct Asset {
     pub gzip: Option<&'static [u8]>,
     /// The value of `content-type`.
     pub content_type: &'static str,
-    /// The value of `etag`, in quotes.
+    /// What tells this content from any other; `etag` wants it in quotes.
     pub etag: &'static str,
     /// Whether the name changes with the content, so that browsers may keep it for good.
     pub immutable: bool,

@@ -59,7 +59,7 @@ fn nothing_else_is_found() {
 fn tags_tell_files_apart_and_compressed_copies_are_the_same_files() {
     let mut tags = HashSet::new();
     for asset in assets() {
-        assert!(asset.etag.starts_with('"') && asset.etag.ends_with('"') && asset.etag.len() > 10);
+        assert!(asset.etag.len() > 10 && asset.etag.chars().all(|c| c.is_ascii_hexdigit()));
         assert!(tags.insert(asset.etag), "{} shares its tag", asset.path);
         if let Some(gzip) = asset.gzip {
             let mut plain = Vec::new();
