@@ -1,8 +1,11 @@
 //! Everything that must pass before a change is merged, step by step.
 
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Child;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::workspace::{
     RELEASE_BUILD, cargo, has_subcommand, program, release_binary, root, run as start,
@@ -26,21 +29,27 @@ enum Outcome {
 
 type Step = (&'static str, fn() -> Result<Outcome>);
 
-const ALWAYS: [Step; 5] = [
+const QUICK: [Step; 5] = [
     ("formatting", formatting),
     ("tidy", tidiness),
     ("clippy", clippy),
-    ("tests", tests),
     ("licences, advisories and bans", deny),
+    ("tests", tests),
 ];
 
-const RELEASE: [Step; 3] =
-    [("release build", release), ("conformance", conformance), ("benchmark, short", benchmark)];
+const FULL: [Step; 7] = [
+    ("formatting", formatting),
+    ("tidy", tidiness),
+    ("clippy", clippy),
+    ("licences, advisories and bans", deny),
+    ("tests, and the release build beside them", tests_and_release),
+    ("conformance", conformance),
+    ("benchmark, short", benchmark),
+];
 
 /// Runs the steps in order and stops at the first that fails.
 pub(crate) fn run(extent: Extent) -> Result<()> {
-    let release: &[Step] = if extent == Extent::Full { &RELEASE } else { &[] };
-    let steps: Vec<&Step> = ALWAYS.iter().chain(release).collect();
+    let steps: &[Step] = if extent == Extent::Full { &FULL } else { &QUICK };
     let started = Instant::now();
     for (number, (name, step)) in steps.iter().enumerate() {
         println!("== {}/{} {name}", number + 1, steps.len());
@@ -85,8 +94,47 @@ fn deny() -> Result<Outcome> {
     done(start(&mut cargo(&["deny", "check"])))
 }
 
-fn release() -> Result<Outcome> {
-    done(start(&mut cargo(&RELEASE_BUILD)))
+/// Optimising everything as one piece keeps a single core busy for minutes, and many tests wait
+/// more than they work.
+fn tests_and_release() -> Result<Outcome> {
+    let build = Build::begin()?;
+    let tested = tests();
+    build.end(tested.is_ok())?;
+    tested
+}
+
+/// The release build, which goes on while other things do; what it prints is kept in a file.
+struct Build {
+    process: Child,
+    log: PathBuf,
+}
+
+impl Build {
+    fn begin() -> Result<Self> {
+        let log = release_binary("build.log");
+        fs::create_dir_all(log.parent().unwrap_or(&log))?;
+        let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+        let mut command = cargo(&RELEASE_BUILD);
+        command.stdout(file.try_clone()?).stderr(file);
+        let process = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
+        Ok(Self { process, log })
+    }
+
+    /// Waits for it where its result is wanted, and stops it otherwise.
+    fn end(mut self, wanted: bool) -> Result<()> {
+        if !wanted {
+            self.process.kill()?;
+            self.process.wait()?;
+            return Ok(());
+        }
+        println!("the tests are done; waiting for the release build, see {}", self.log.display());
+        let status = self.process.wait()?;
+        if !status.success() {
+            print!("{}", fs::read_to_string(&self.log)?);
+            bail!("the release build ended with {status}");
+        }
+        Ok(())
+    }
 }
 
 fn conformance() -> Result<Outcome> {

@@ -333,7 +333,7 @@ impl Session {
         self.round.as_mut()?.calls.get_mut(id)
     }
 
-    fn set_call(&mut self, id: CallId, state: CallState) {
+    pub(crate) fn set_call(&mut self, id: CallId, state: CallState) {
         if let Some(call) = self.call(id) {
             call.state = state;
         }

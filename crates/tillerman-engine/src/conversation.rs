@@ -227,6 +227,11 @@ impl Conversation {
         }
     }
 
+    /// Forgets the last message.
+    pub(crate) fn drop_last(&mut self) {
+        self.messages.pop();
+    }
+
     fn shorten_last(&mut self, length: usize) {
         if let Some(last) = self.messages.last_mut()
             && let Content::Blocks(blocks) = &mut Arc::make_mut(last).content

@@ -40,6 +40,8 @@ pub enum Input {
     },
     /// The session begins; comes before everything else, if at all.
     Begun(Beginning),
+    /// These calls of an earlier run were never decided about and are to be taken up again.
+    CallsReopened(Vec<ToolUseId>),
     /// Hooks that nobody waited for have something to say.
     HooksSpoke {
         /// What they say, as one.

@@ -42,6 +42,7 @@ mod notices;
 mod prompts;
 mod record;
 mod renewal;
+mod reopen;
 mod resting;
 mod settle;
 mod structured;

@@ -58,6 +58,8 @@ pub(crate) struct Chain {
     pub(crate) orphans: Vec<(ToolUseId, EntryId)>,
     /// Those of them that a hook put off, which never ran.
     pub(crate) deferred: HashSet<ToolUseId>,
+    /// Those of them that are taken up again before the next round.
+    pub(crate) reopened: HashSet<ToolUseId>,
     /// The id of the newest response that has entries; they share it.
     pub(crate) response: String,
     /// Ids that hosts gave to prompts so far.
@@ -126,6 +128,7 @@ impl Session {
                 tip: restored.tip,
                 orphans: restored.orphans,
                 deferred: restored.deferred,
+                reopened: HashSet::new(),
                 response: String::new(),
                 prompts: restored.prompts,
                 interrupted: restored.interrupted,
@@ -165,6 +168,7 @@ impl Session {
             Input::DirectoryChanged { old: old_cwd, new: new_cwd } => {
                 self.tell_hooks(HookDetail::CwdChanged { old_cwd, new_cwd });
             }
+            Input::CallsReopened(calls) => self.reopen(&calls),
             Input::HooksSpoke { outcome, wakes } => self.hooks_spoke(*outcome, wakes),
             Input::CallJudged { call, judgement } => self.call_judged(call, judgement),
             Input::PermissionAnswered { ask, answer } => self.permission_answered(ask, answer),
@@ -241,6 +245,10 @@ impl Session {
     /// that rounds which end at once follow each other however many wait, instead of nesting.
     fn start_rounds(&mut self) {
         while self.round.is_none() && self.door != Door::Ended && !self.threshold.is_busy() {
+            if !self.chain.reopened.is_empty() {
+                self.start_reopened();
+                continue;
+            }
             match (self.queue.is_empty(), self.is_leaving()) {
                 (false, _) => self.start_round(),
                 (true, true) if self.tasks.is_empty() => self.end(),

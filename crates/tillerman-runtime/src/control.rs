@@ -67,6 +67,11 @@ impl SessionTask {
             ControlBody::Session(SessionRequest::BackgroundTasks { tool_use_id }) => {
                 return self.let_go(id, tool_use_id.as_ref()).await;
             }
+            ControlBody::Session(SessionRequest::ReopenCalls { tool_use_ids }) => {
+                let reopened = self.engine.reopenable(&tool_use_ids);
+                self.respond(id, Ok(json!({"reopened": reopened}))).await;
+                return self.feed(Input::CallsReopened(reopened)).await;
+            }
             ControlBody::Session(SessionRequest::GetTaskOutput { task_id }) => {
                 return self.show_task_output(id, &task_id).await;
             }

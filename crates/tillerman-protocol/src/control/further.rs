@@ -137,6 +137,12 @@ pub enum SessionRequest {
         /// The task.
         task_id: TaskId,
     },
+    /// Take up calls again that nobody had decided about when an earlier run ended. Only a host
+    /// that knows that they never ran may ask for it.
+    ReopenCalls {
+        /// The calls.
+        tool_use_ids: Vec<ToolUseId>,
+    },
     /// Let a call, or all of them, go on in the background.
     BackgroundTasks {
         /// The call.

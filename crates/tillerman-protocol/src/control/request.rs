@@ -164,7 +164,7 @@ impl ControlBody {
 }
 
 /// Every name that has a type here.
-const SUBTYPES: [&str; 42] = [
+const SUBTYPES: [&str; 43] = [
     "initialize",
     "interrupt",
     "set_permission_mode",
@@ -203,6 +203,7 @@ const SUBTYPES: [&str; 42] = [
     "get_binary_version",
     "get_task_output",
     "background_tasks",
+    "reopen_calls",
     "read_file",
     "file_suggestions",
     "elicitation",

@@ -1,0 +1,200 @@
+//! Projects, personas and skills over HTTP: the same five things for each.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::api::conversations::audit;
+use crate::api::endpoint::{Body, Caller, Endpoint};
+use crate::api::error::ApiError;
+use crate::api::routes::ApiState;
+use crate::compose;
+use crate::live::new_id;
+use crate::store::Kind;
+use crate::wire::{Persona, Project, Skill};
+
+/// The longest text of a persona or skill.
+const LONGEST_TEXT: usize = 200_000;
+
+/// Something that is kept under a name.
+pub(crate) trait Document:
+    Serialize + DeserializeOwned + JsonSchema + Clone + Send + Sync + 'static
+{
+    const KIND: Kind;
+    /// The name of a list of them on the wire.
+    const PLURAL: &'static str;
+
+    fn set_id(&mut self, id: String);
+    fn name(&self) -> &str;
+    /// What is wrong with it.
+    fn check(&self) -> Result<(), String>;
+}
+
+impl Document for Project {
+    const KIND: Kind = Kind::Project;
+    const PLURAL: &'static str = "projects";
+
+    fn set_id(&mut self, id: String) {
+        self.id = id;
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self) -> Result<(), String> {
+        compose::check(self)
+    }
+}
+
+fn check_text(name: &str, text: &str) -> Result<(), String> {
+    if name.trim().is_empty() {
+        return Err("It needs a name.".to_owned());
+    }
+    if text.len() > LONGEST_TEXT {
+        return Err("The text is too long.".to_owned());
+    }
+    Ok(())
+}
+
+impl Document for Persona {
+    const KIND: Kind = Kind::Persona;
+    const PLURAL: &'static str = "personas";
+
+    fn set_id(&mut self, id: String) {
+        self.id = id;
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_text(&self.name, &self.text)
+    }
+}
+
+impl Document for Skill {
+    const KIND: Kind = Kind::Skill;
+    const PLURAL: &'static str = "skills";
+
+    fn set_id(&mut self, id: String) {
+        self.id = id;
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_text(&self.name, &self.text)
+    }
+}
+
+/// The five endpoints of one kind.
+pub(crate) fn endpoints<T: Document>(all: &'static str, one: &'static str) -> Vec<Endpoint> {
+    vec![
+        Endpoint::get(all, list::<T>).says("All of them").answer::<BTreeMap<String, Vec<T>>>(),
+        Endpoint::post(all, create::<T>).says("Adds one").status(201).body::<T>().answer::<T>(),
+        Endpoint::get(one, show::<T>).says("One of them").answer::<T>(),
+        Endpoint::patch(one, change::<T>)
+            .says("Changes the fields that are given")
+            .body::<T>()
+            .answer::<T>(),
+        Endpoint::delete(one, delete::<T>).says("Removes one").status(204),
+    ]
+}
+
+async fn list<T: Document>(
+    State(state): State<Arc<ApiState>>,
+) -> Result<Json<BTreeMap<String, Vec<T>>>, ApiError> {
+    let all = state.shared.store.read(|db| T::KIND.list::<T>(db)).await?;
+    Ok(Json([(T::PLURAL.to_owned(), all)].into()))
+}
+
+async fn create<T: Document>(
+    State(state): State<Arc<ApiState>>,
+    Caller(user): Caller,
+    Body(mut document): Body<T>,
+) -> Result<(StatusCode, Json<T>), ApiError> {
+    let id = new_id().ok_or_else(|| ApiError::bad("The system gives no randomness."))?;
+    document.set_id(id.clone());
+    let stored = put(&state, &user.name, id, document).await?;
+    Ok((StatusCode::CREATED, Json(stored)))
+}
+
+async fn put<T: Document>(
+    state: &ApiState,
+    user: &str,
+    id: String,
+    document: T,
+) -> Result<T, ApiError> {
+    document.check().map_err(ApiError::bad)?;
+    let now = state.shared.now();
+    let note = audit(state, user, &format!("{}.put", T::KIND.as_str()), &id);
+    let stored = document.clone();
+    state
+        .shared
+        .store
+        .write(move |db| {
+            note.insert(db)?;
+            T::KIND.put(db, &id, document.name(), &document, now)
+        })
+        .await?;
+    Ok(stored)
+}
+
+async fn find<T: Document>(state: &ApiState, id: &str) -> Result<T, ApiError> {
+    let id = id.to_owned();
+    let found = state.shared.store.read(move |db| T::KIND.find::<T>(db, &id)).await?;
+    found.ok_or_else(|| ApiError::unknown(T::KIND.as_str()))
+}
+
+async fn show<T: Document>(
+    State(state): State<Arc<ApiState>>,
+    Path(id): Path<String>,
+) -> Result<Json<T>, ApiError> {
+    Ok(Json(find(&state, &id).await?))
+}
+
+async fn change<T: Document>(
+    State(state): State<Arc<ApiState>>,
+    Caller(user): Caller,
+    Path(id): Path<String>,
+    Body(patch): Body<Map<String, Value>>,
+) -> Result<Json<T>, ApiError> {
+    let held: T = find(&state, &id).await?;
+    let mut fields = match serde_json::to_value(&held) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    fields.extend(patch);
+    fields.insert("id".to_owned(), Value::String(id.clone()));
+    let changed: T = serde_json::from_value(Value::Object(fields))
+        .map_err(|error| ApiError::bad(format!("The change is not as it should be: {error}.")))?;
+    Ok(Json(put(&state, &user.name, id, changed).await?))
+}
+
+async fn delete<T: Document>(
+    State(state): State<Arc<ApiState>>,
+    Caller(user): Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let note = audit(&state, &user.name, &format!("{}.delete", T::KIND.as_str()), &id);
+    let found = state
+        .shared
+        .store
+        .write(move |db| {
+            note.insert(db)?;
+            T::KIND.delete(db, &id)
+        })
+        .await?;
+    if found { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown(T::KIND.as_str())) }
+}

@@ -1,0 +1,35 @@
+//! The host: conversations with agents for people at a browser, behind HTTP and WebSocket.
+//!
+//! The host is a client of the stream-json protocol like any SDK: a [`Launcher`] gives it running
+//! sessions as two channels of frames, and everything else is built on those. Modules are listed
+//! in reading order.
+
+pub mod wire;
+
+mod settings;
+
+mod launch;
+mod subprocess;
+
+mod access;
+mod store;
+
+mod compose;
+mod display;
+mod metrics;
+
+mod live;
+
+mod api;
+mod host;
+mod serve;
+
+pub use access::{Role, Token, User};
+pub use host::{Host, StartHostError, UserError};
+pub use launch::{
+    BoxFuture, Health, LaunchError, Launcher, RunEnd, RunOrder, RunningSession, SessionStart,
+};
+pub use serve::{ServeError, Served};
+pub use settings::{Assets, HostSettings, Page, Timeouts};
+pub use store::{OpenStoreError, Store, StoreError};
+pub use subprocess::{RunAs, Subprocess};

@@ -1,0 +1,413 @@
+//! Cards: stored before they are shown, answered once, delivered once, also after a restart.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tillerman_protocol::Moment;
+use tillerman_protocol::control::CanUseTool;
+
+use crate::display::{display, hash_call, kind_of, suggestions};
+use crate::live::committing::Change;
+use crate::live::feed::News;
+use crate::live::order::{Refusal, RefusalKind, Reply};
+use crate::live::run::Pending;
+use crate::live::shared::new_id;
+use crate::live::talk::Talk;
+use crate::metrics::Metrics;
+use crate::store::{AnswerOutcome, Settled, StoredApproval, policy};
+use crate::wire::{
+    AnswerRequest, Approval, ApprovalMode, ApprovalState, ConversationState, Decision, Event,
+};
+
+const DENIED: &str = "The user denied this call.";
+const EXPIRED: &str = "Nobody answered in time, so the call was denied. Do not repeat it unless \
+     the user asks for it.";
+const PAUSED: &str = "The host answers no questions at present, so the call was denied.";
+/// How long a program that tells people of a card may take.
+const LONGEST_NOTICE: Duration = Duration::from_secs(10);
+
+impl Talk {
+    /// The session wants to know whether a call may run.
+    pub(crate) async fn card_wanted(&mut self, request_id: String, question: CanUseTool) {
+        let session = self.row.shown.session_id.clone().unwrap_or_default();
+        let cwd = self.row.shown.cwd.clone();
+        let hash = hash_call(&question.tool_name, &question.input, &cwd, &session);
+        let open = match self.open_cards().await {
+            Ok(open) => open,
+            Err(refusal) => return self.deny(&request_id, &refusal.message).await,
+        };
+        let is_bound = |card: &&StoredApproval| card.session_id == session;
+        let same_call = open
+            .iter()
+            .filter(is_bound)
+            .find(|card| card.shown.tool_use_id == question.tool_use_id.as_str());
+        if let Some(card) = same_call {
+            if card.shown.input_hash == hash {
+                return self.take_up(request_id, card.clone()).await;
+            }
+            // The call is not the one that people looked at.
+            self.settle_quietly(card.shown.id.clone(), ApprovalState::Withdrawn).await;
+        }
+        // A call that was allowed before the host ended, and that the model has made anew.
+        let allowed = open.iter().filter(is_bound).find(|card| {
+            card.shown.input_hash == hash && card.shown.state == ApprovalState::Allowed
+        });
+        if let Some(card) = allowed {
+            return self.take_up(request_id, card.clone()).await;
+        }
+        self.make_card(request_id, &question, hash).await;
+    }
+
+    async fn make_card(&mut self, request_id: String, question: &CanUseTool, hash: String) {
+        let policy = self.shared.store.read(policy).await.unwrap_or_default();
+        if policy.mode == ApprovalMode::Paused {
+            return self.deny(&request_id, PAUSED).await;
+        }
+        let Some(id) = new_id() else {
+            return self.deny(&request_id, "no card could be made").await;
+        };
+        let now = self.shared.now();
+        let wait = policy.expires_after_seconds.filter(|_| policy.mode == ApprovalMode::Normal);
+        let expires_at = wait.map(|seconds| {
+            let millis = i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
+            Moment::from_millis(now.as_millis().saturating_add(millis))
+        });
+        let shown = Approval {
+            id,
+            conversation_id: self.row.shown.id.clone(),
+            tool_use_id: question.tool_use_id.to_string(),
+            tool_name: question.tool_name.clone(),
+            input: question.input.clone(),
+            input_hash: hash,
+            display: display(&question.tool_name, question.title.as_deref(), &question.input),
+            kind: kind_of(&question.tool_name),
+            suggestions: suggestions(&question.input, &question.permission_suggestions),
+            cwd: self.row.shown.cwd.clone(),
+            agent_id: question.agent_id.clone(),
+            reason: question.decision_reason.clone(),
+            created_at: now,
+            expires_at,
+            state: ApprovalState::Pending,
+            answered_by: None,
+            answered_at: None,
+            message: None,
+        };
+        let card = StoredApproval {
+            shown: shown.clone(),
+            session_id: self.row.shown.session_id.clone().unwrap_or_default(),
+            answer: None,
+            delivered: false,
+        };
+        self.row.shown.state = ConversationState::Waiting;
+        let mut change = Change::event(Event::Approval { approval: Box::new(shown.clone()) });
+        change.new_card = Some(Box::new(card));
+        if let Err(error) = self.commit(change).await {
+            tracing::error!(%error, "a card could not be stored, so the call was denied");
+            return self.deny(&request_id, "the question could not be stored").await;
+        }
+        Metrics::count(&self.shared.metrics.cards);
+        if let Some(run) = &mut self.run {
+            run.cards.insert(shown.id.clone(), request_id);
+        }
+        self.notify(&shown);
+        self.shared.tell(News::approval(&shown));
+    }
+
+    /// The session asks again what it asked before the host or the run ended.
+    async fn take_up(&mut self, request_id: String, card: StoredApproval) {
+        let is_pending = card.shown.state == ApprovalState::Pending;
+        if let Some(run) = &mut self.run {
+            run.cards.insert(card.shown.id.clone(), request_id);
+        }
+        if is_pending {
+            self.row.shown.state = ConversationState::Waiting;
+            let event = Event::Approval { approval: Box::new(card.shown) };
+            self.keep(Change::event(event)).await;
+        } else {
+            self.hand_over(card).await;
+        }
+    }
+
+    /// Takes a person's answer.
+    pub(crate) async fn answer_card(
+        &mut self,
+        id: String,
+        request: AnswerRequest,
+        by: String,
+        reply: Reply<AnswerOutcome>,
+    ) {
+        let outcome = self.settle_by_person(id, request, by).await;
+        let taken = match &outcome {
+            Ok(AnswerOutcome::Taken(card)) => Some(card.as_ref().clone()),
+            _ => None,
+        };
+        drop(reply.send(outcome));
+        if let Some(card) = taken {
+            Metrics::count(&self.shared.metrics.answers);
+            self.settled(card).await;
+        }
+    }
+
+    async fn settle_by_person(
+        &mut self,
+        id: String,
+        request: AnswerRequest,
+        by: String,
+    ) -> Result<AnswerOutcome, Refusal> {
+        let wanted = id.clone();
+        let found = self.shared.store.read(move |db| StoredApproval::find(db, &wanted)).await?;
+        let Some(card) = found else { return Ok(AnswerOutcome::Unknown) };
+        let answer = answer_for(&card.shown, &request)?;
+        let (state, action) = match request.decision {
+            Decision::Allow => (ApprovalState::Allowed, "approval.allow"),
+            Decision::Deny => (ApprovalState::Denied, "approval.deny"),
+        };
+        let edited = if request.updated_input.is_some() { " edited" } else { "" };
+        let always = if request.always.is_empty() { "" } else { " always" };
+        let detail = format!(
+            "{} {} sha256:{}{edited}{always}",
+            id, card.shown.tool_name, card.shown.input_hash
+        );
+        let note = self.audit_note(&by, action, detail);
+        let settled = Settled {
+            state,
+            by: Some(by),
+            at: self.shared.now(),
+            message: request.message.clone(),
+            answer: Some(answer),
+        };
+        let outcome = self
+            .shared
+            .store
+            .write(move |db| {
+                let outcome = StoredApproval::settle(db, &id, settled)?;
+                if matches!(outcome, AnswerOutcome::Taken(_)) {
+                    note.insert(db)?;
+                }
+                Ok(outcome)
+            })
+            .await?;
+        Ok(outcome)
+    }
+
+    /// Tells everybody of an answer and hands it to the session, starting that if need be.
+    async fn settled(&mut self, card: StoredApproval) {
+        self.row.shown.pending_approvals = self.row.shown.pending_approvals.saturating_sub(1);
+        if self.row.shown.pending_approvals == 0 {
+            self.row.shown.state = ConversationState::Running;
+        }
+        self.keep(Change::event(Event::Approval { approval: Box::new(card.shown.clone()) })).await;
+        self.shared.tell(News::approval(&card.shown));
+        let is_bound = |run: &crate::live::run::Run| run.cards.contains_key(&card.shown.id);
+        match &self.run {
+            Some(run) if is_bound(run) => self.hand_over(card).await,
+            // The run that is on its way asks again and gets the answer then.
+            Some(_) => {}
+            None => {
+                if let Err(refusal) = self.ensure_run().await {
+                    self.failed_to_start(&refusal).await;
+                }
+            }
+        }
+    }
+
+    /// Gives the session an answer, once.
+    async fn hand_over(&mut self, card: StoredApproval) {
+        let id = card.shown.id.clone();
+        let request = self.run.as_mut().and_then(|run| run.cards.remove(&id));
+        let Some(request_id) = request else { return };
+        // What is noted as delivered and then lost is asked again; the other way round a call
+        // could run twice.
+        let fresh = self.shared.store.write(move |db| StoredApproval::deliver(db, &id)).await;
+        let answer = match fresh {
+            Ok(true) => card.answer.unwrap_or_else(|| deny(DENIED, false)),
+            Ok(false) => deny("This answer was used before.", false),
+            Err(error) => {
+                tracing::error!(%error, "an answer could not be noted, so the call was denied");
+                deny("The answer could not be stored.", false)
+            }
+        };
+        if let Some(run) = &mut self.run {
+            run.set_busy();
+            run.respond(&request_id, answer).await;
+        }
+    }
+
+    /// A card's time is over.
+    pub(crate) async fn expire_card(&mut self, id: String) {
+        let settled = Settled {
+            state: ApprovalState::Expired,
+            by: None,
+            at: self.shared.now(),
+            message: Some(EXPIRED.to_owned()),
+            answer: Some(deny(EXPIRED, false)),
+        };
+        let note = self.audit_note("", "approval.expire", id.clone());
+        let outcome = self.shared.store.write(move |db| {
+            let outcome = StoredApproval::settle(db, &id, settled)?;
+            if matches!(outcome, AnswerOutcome::Taken(_)) {
+                note.insert(db)?;
+            }
+            Ok(outcome)
+        });
+        if let Ok(AnswerOutcome::Taken(card)) = outcome.await {
+            self.settled(*card).await;
+        }
+    }
+
+    /// The session does not want an answer any more.
+    pub(crate) async fn withdraw_request(&mut self, request_id: &str) {
+        let card = self.run.as_ref().and_then(|run| run.card_of(request_id));
+        let Some(card) = card else { return };
+        if let Some(run) = &mut self.run {
+            run.cards.remove(&card);
+        }
+        self.settle_quietly(card, ApprovalState::Withdrawn).await;
+    }
+
+    /// Withdraws every card that still waits.
+    pub(crate) async fn withdraw_all(&mut self) {
+        for card in self.open_cards().await.unwrap_or_default() {
+            if card.shown.state == ApprovalState::Pending {
+                self.settle_quietly(card.shown.id, ApprovalState::Withdrawn).await;
+            }
+        }
+    }
+
+    /// Settles a card without an answer for the session.
+    async fn settle_quietly(&mut self, id: String, state: ApprovalState) {
+        let at = self.shared.now();
+        let settled = Settled { state, by: None, at, message: None, answer: None };
+        let outcome =
+            self.shared.store.write(move |db| StoredApproval::settle(db, &id, settled)).await;
+        if let Ok(AnswerOutcome::Taken(card)) = outcome {
+            let event = Event::Approval { approval: Box::new(card.shown.clone()) };
+            self.keep(Change::event(event)).await;
+            self.shared.tell(News::approval(&card.shown));
+        }
+    }
+
+    /// Cards that wait, or whose answer the session has not had.
+    pub(crate) async fn open_cards(&self) -> Result<Vec<StoredApproval>, Refusal> {
+        let id = self.row.shown.id.clone();
+        Ok(self.shared.store.read(move |db| StoredApproval::open_of(db, &id)).await?)
+    }
+
+    /// Has a resumed session take up the calls again that cards are about.
+    pub(crate) async fn reopen(&mut self) {
+        let session = self.row.shown.session_id.clone().unwrap_or_default();
+        let open = self.open_cards().await.unwrap_or_default();
+        let (ours, others): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|card| card.session_id == session);
+        for card in others {
+            self.settle_quietly(card.shown.id, ApprovalState::Withdrawn).await;
+        }
+        if ours.is_empty() {
+            return;
+        }
+        let calls: Vec<&str> = ours.iter().map(|card| card.shown.tool_use_id.as_str()).collect();
+        let body = json!({"subtype": "reopen_calls", "tool_use_ids": calls});
+        let cards = ours.iter().map(|card| card.shown.id.clone()).collect();
+        if let Some(run) = &mut self.run {
+            run.request(body, Pending::Reopening(cards)).await;
+        }
+    }
+
+    /// The session has said which calls it took up again.
+    pub(crate) async fn reopened(&mut self, cards: &[String], answer: &Value) {
+        let taken: Vec<&str> =
+            answer["reopened"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let mut told = Vec::new();
+        for card in self.open_cards().await.unwrap_or_default() {
+            let is_ours = cards.contains(&card.shown.id);
+            if !is_ours || taken.contains(&card.shown.tool_use_id.as_str()) {
+                continue;
+            }
+            match card.shown.state {
+                ApprovalState::Pending => {
+                    self.settle_quietly(card.shown.id, ApprovalState::Withdrawn).await;
+                }
+                _ => told.push(retelling(&card.shown)),
+            }
+        }
+        if let Some(run) = self.run.as_mut().filter(|_| !told.is_empty()) {
+            run.set_busy();
+            let content = told.join("\n\n");
+            let frame = json!({"type": "user", "session_id": "", "parent_tool_use_id": null,
+                "isSynthetic": true, "message": {"role": "user", "content": content}});
+            run.send(frame).await;
+        }
+        // With nothing taken up, whatever was cut off has to be started by its own message.
+        self.deliver_all(taken.is_empty() && told.is_empty()).await;
+    }
+
+    async fn deny(&self, request_id: &str, message: &str) {
+        if let Some(run) = &self.run {
+            run.respond(request_id, deny(message, false)).await;
+        }
+    }
+
+    /// Tells people of a card through a program of their choice.
+    fn notify(&mut self, card: &Approval) {
+        let Some((program, arguments)) = self.shared.settings.notify.split_first() else { return };
+        let mut command = tokio::process::Command::new(program);
+        command.args(arguments).arg(&card.display.title).arg(&self.row.shown.title);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.kill_on_drop(true);
+        self.errands.spawn(async move {
+            match command.spawn() {
+                Ok(mut child) => {
+                    drop(tokio::time::timeout(LONGEST_NOTICE, child.wait()).await);
+                }
+                Err(error) => tracing::warn!(%error, "nobody could be told of a card"),
+            }
+        });
+    }
+}
+
+fn deny(message: &str, interrupt: bool) -> Value {
+    json!({"behavior": "deny", "message": message, "interrupt": interrupt})
+}
+
+/// What the model is told when its call cannot be taken up again.
+fn retelling(card: &Approval) -> String {
+    let Approval { tool_name, input, message, state, .. } = card;
+    let word = match state {
+        ApprovalState::Allowed => "allowed it. Make exactly that call again",
+        _ => "denied it. Do not make it again",
+    };
+    let message = message.as_deref().unwrap_or_default();
+    format!(
+        "The host was restarted while you waited for permission to call {tool_name} with {input}. \
+         It never ran. The user has now {word}, then go on with the work. {message}"
+    )
+}
+
+/// The answer as an engine takes it.
+fn answer_for(card: &Approval, request: &AnswerRequest) -> Result<Value, Refusal> {
+    let bad = |text: &str| Err(Refusal::new(RefusalKind::Bad, text));
+    if request.decision == Decision::Deny {
+        let message = request.message.as_deref().filter(|text| !text.trim().is_empty());
+        return Ok(deny(message.unwrap_or(DENIED), request.interrupt));
+    }
+    let mut input = request.updated_input.clone().map_or_else(|| card.input.clone(), Value::Object);
+    if let Some(answers) = &request.answers {
+        let Some(fields) = input.as_object_mut() else {
+            return bad("This call takes no answers.");
+        };
+        fields.insert("answers".to_owned(), json!(answers));
+    }
+    let mut updates = Vec::new();
+    for place in &request.always {
+        match card.suggestions.get(*place) {
+            Some(suggestion) => updates.push(suggestion.update.clone()),
+            None => return bad("The card has no such suggestion."),
+        }
+    }
+    let mut answer = json!({"behavior": "allow", "updatedInput": input});
+    if !updates.is_empty() {
+        answer["updatedPermissions"] = Value::Array(updates);
+    }
+    Ok(answer)
+}

@@ -1,0 +1,51 @@
+//! What all conversations of a host share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tillerman_protocol::Moment;
+use tokio::sync::broadcast;
+
+use crate::launch::Launcher;
+use crate::live::feed::News;
+use crate::metrics::Metrics;
+use crate::settings::HostSettings;
+use crate::store::Store;
+
+/// Tells the time.
+pub(crate) type Now = Arc<dyn Fn() -> Moment + Send + Sync>;
+
+/// What all conversations of a host share.
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    pub(crate) launcher: Arc<dyn Launcher>,
+    pub(crate) settings: HostSettings,
+    pub(crate) metrics: Metrics,
+    pub(crate) news: broadcast::Sender<News>,
+    pub(crate) now: Now,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    pub(crate) fn now(&self) -> Moment {
+        (self.now)()
+    }
+
+    /// Tells everybody who watches. Nobody may.
+    pub(crate) fn tell(&self, news: News) {
+        drop(self.news.send(news));
+    }
+}
+
+/// A new id: a random UUID. Without randomness there is none, and no two may be alike, so that
+/// the caller refuses.
+pub(crate) fn new_id() -> Option<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(uuid::Builder::from_random_bytes(bytes).into_uuid().to_string())
+}

@@ -1,0 +1,26 @@
+//! The versions of the database and the way from one to the next.
+
+use rusqlite::Connection;
+
+use crate::store::open::OpenStoreError;
+
+/// One script per version; a script that was released never changes.
+const SCRIPTS: [&str; 1] = [include_str!("schema/0001.sql")];
+
+/// The version this program writes.
+pub(crate) const NEWEST: usize = SCRIPTS.len();
+
+/// Brings a database up to the newest version; one from a later program is left alone.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), OpenStoreError> {
+    let found: usize = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found > NEWEST {
+        return Err(OpenStoreError::Newer { found, known: NEWEST });
+    }
+    for (number, script) in SCRIPTS.iter().enumerate().skip(found) {
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(script)?;
+        transaction.pragma_update(None, "user_version", number + 1)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}

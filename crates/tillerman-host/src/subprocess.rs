@@ -1,0 +1,296 @@
+//! Sessions as processes of their own: slower to start, isolated, and as another user if wanted.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::launch::{
+    BoxFuture, Health, LaunchError, Launcher, RunEnd, RunOrder, RunningSession, SessionStart,
+};
+
+const IN_FLIGHT: usize = 256;
+/// No line of a session is longer than a MiB; a longer one is not a session's.
+const LONGEST_LINE: usize = 8 * 1024 * 1024;
+/// How much of what a session says on standard error is kept.
+const KEPT_STDERR: usize = 8 * 1024;
+/// How long a session may take to end when it is told to.
+const LEAVE: Duration = Duration::from_secs(5);
+
+/// Starts sessions as processes.
+#[derive(Clone, Debug)]
+pub struct Subprocess {
+    /// The program.
+    pub program: PathBuf,
+    /// Its environment, whole.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where files lie that a session reads once at its start.
+    pub scratch: PathBuf,
+    /// Who sessions run as, when it is not the host's own user.
+    pub run_as: Option<RunAs>,
+    /// An address that answers when the model's provider is there.
+    pub probe_address: Option<String>,
+}
+
+/// Another user for sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunAs {
+    /// The user's number.
+    pub uid: u32,
+    /// The group's number.
+    pub gid: u32,
+    /// Where the user is at home.
+    pub home: PathBuf,
+}
+
+impl Launcher for Subprocess {
+    fn launch(&self, order: RunOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
+        Box::pin(async move { self.start(&order) })
+    }
+
+    fn probe(&self, _model: &str) -> BoxFuture<'_, Health> {
+        Box::pin(async move {
+            let Some(address) = self.probe_address.clone() else { return Health::Up };
+            let connecting = tokio::net::TcpStream::connect(address);
+            match tokio::time::timeout(LEAVE, connecting).await {
+                Ok(Ok(_)) => Health::Up,
+                Ok(Err(_)) | Err(_) => Health::Down,
+            }
+        })
+    }
+}
+
+impl Subprocess {
+    fn start(&self, order: &RunOrder) -> Result<RunningSession, LaunchError> {
+        let papers = self.papers(order).map_err(|error| {
+            LaunchError::new(format!("The session's settings could not be written: {error}."))
+        })?;
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments(order))
+            .args(papers.iter().flat_map(|(flag, path)| [flag.as_os_str(), path.as_os_str()]))
+            .env_clear()
+            .envs(self.environment.iter().cloned())
+            .env("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
+            .env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")
+            .env("CLAUDE_CODE_ENTRYPOINT", "tillerman-host")
+            .current_dir(&order.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(run_as) = &self.run_as {
+            command.uid(run_as.uid).gid(run_as.gid).env("HOME", &run_as.home);
+        }
+        let mut child = command.spawn().map_err(|error| explain(&error, &self.program, order))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(LaunchError::new("The session has no pipes."));
+        };
+        let (inbound, to_write) = mpsc::channel(IN_FLIGHT);
+        let (read, outbound) = mpsc::channel(IN_FLIGHT);
+        let stop = CancellationToken::new();
+        let process = Process { child, stop: stop.clone(), papers };
+        let ended = Box::pin(process.attend(Pipes { stdin, stdout, stderr }, to_write, read));
+        Ok(RunningSession { inbound, outbound, stop, ended })
+    }
+
+    /// Settings and servers go in files, since a command line is open to every user.
+    fn papers(&self, order: &RunOrder) -> std::io::Result<Vec<(OsString, PathBuf)>> {
+        let mut papers = Vec::new();
+        if !order.environment.is_empty() {
+            let settings = json!({"env": order.environment});
+            papers.push((OsString::from("--settings"), self.write_paper(&settings)?));
+        }
+        if !order.mcp_servers.is_empty() {
+            let servers = json!({"mcpServers": order.mcp_servers});
+            papers.push((OsString::from("--mcp-config"), self.write_paper(&servers)?));
+        }
+        Ok(papers)
+    }
+
+    fn write_paper(&self, content: &Value) -> std::io::Result<PathBuf> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        std::fs::create_dir_all(&self.scratch)?;
+        let path = self.scratch.join(format!("{}.json", uuid_text()?));
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(content.to_string().as_bytes())?;
+        if let Some(run_as) = &self.run_as {
+            std::os::unix::fs::chown(&path, Some(run_as.uid), Some(run_as.gid))?;
+        }
+        Ok(path)
+    }
+}
+
+fn uuid_text() -> std::io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    Ok(uuid::Builder::from_random_bytes(bytes).into_uuid().to_string())
+}
+
+/// The command line of a session, without what is secret.
+fn arguments(order: &RunOrder) -> Vec<String> {
+    let mut all: Vec<String> = [
+        "--output-format=stream-json",
+        "--verbose",
+        "--input-format=stream-json",
+        "--include-partial-messages",
+        "--permission-prompt-tool=stdio",
+    ]
+    .map(str::to_owned)
+    .into();
+    all.push(format!("--permission-mode={}", order.permission_mode));
+    match &order.session {
+        SessionStart::Begin(id) => all.push(format!("--session-id={id}")),
+        SessionStart::Resume(id) => all.push(format!("--resume={id}")),
+        SessionStart::ResumeBefore { session, message } => {
+            all.push(format!("--resume={session}"));
+            all.push(format!("--resume-drops-turn={message}"));
+        }
+    }
+    all.extend(order.model.iter().map(|model| format!("--model={model}")));
+    all.extend(order.max_budget_usd.map(|most| format!("--max-budget-usd={most}")));
+    all.extend(order.guarded_paths.iter().map(|path| format!("--guard={path}")));
+    if order.may_bypass {
+        all.push("--allow-dangerously-skip-permissions".to_owned());
+    }
+    for (flag, rules) in
+        [("--allowedTools", &order.allowed_tools), ("--disallowedTools", &order.disallowed_tools)]
+    {
+        if !rules.is_empty() {
+            all.push(flag.to_owned());
+            all.extend(rules.iter().cloned());
+        }
+    }
+    all
+}
+
+fn explain(error: &std::io::Error, program: &Path, order: &RunOrder) -> LaunchError {
+    let message = if order.cwd.is_dir() {
+        format!("{} could not be started: {error}.", program.display())
+    } else {
+        format!(
+            "The working directory {} is not there. Bring it back, or begin a conversation in \
+             another directory.",
+            order.cwd.display()
+        )
+    };
+    LaunchError::new(message)
+}
+
+/// What leads into and out of a process.
+struct Pipes {
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
+}
+
+/// A process that is a session.
+struct Process {
+    child: Child,
+    stop: CancellationToken,
+    papers: Vec<(OsString, PathBuf)>,
+}
+
+impl Process {
+    async fn attend(
+        mut self,
+        pipes: Pipes,
+        to_write: mpsc::Receiver<Value>,
+        read: mpsc::Sender<Value>,
+    ) -> RunEnd {
+        let Pipes { stdin, stdout, stderr } = pipes;
+        let group = self.child.id();
+        let stop = self.stop.clone();
+        let work = async {
+            let ((), (), said) = tokio::join!(
+                write_lines(stdin, to_write),
+                read_lines(stdout, read),
+                keep_end(stderr)
+            );
+            (self.child.wait().await, said)
+        };
+        let ended = tokio::select! {
+            ended = work => Some(ended),
+            () = leave(&stop, group) => None,
+        };
+        for (_, path) in &self.papers {
+            // A file that is gone already is as good.
+            drop(std::fs::remove_file(path));
+        }
+        match ended {
+            Some((Ok(status), said)) => RunEnd { is_orderly: status.success(), message: said },
+            Some((Err(error), said)) => {
+                RunEnd { is_orderly: false, message: format!("{said}\n{error}") }
+            }
+            None => RunEnd { is_orderly: true, message: String::new() },
+        }
+    }
+}
+
+/// Waits to be told, then ends the process: politely first, then its whole group.
+async fn leave(stop: &CancellationToken, group: Option<u32>) {
+    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+    stop.cancelled().await;
+    let pid = group.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let Some(pid) = pid else { return };
+    if kill_process(pid, Signal::TERM).is_err() {
+        return;
+    }
+    // Usually the process ends and with it this wait, which loses the race then.
+    tokio::time::sleep(LEAVE).await;
+    if let Err(error) = kill_process_group(pid, Signal::KILL) {
+        tracing::debug!(%error, "a session that had to end was gone already");
+    }
+}
+
+async fn write_lines(mut stdin: ChildStdin, mut frames: mpsc::Receiver<Value>) {
+    while let Some(frame) = frames.recv().await {
+        let line = format!("{frame}\n");
+        if stdin.write_all(line.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read_lines(stdout: ChildStdout, frames: mpsc::Sender<Value>) {
+    let mut reader = BufReader::new(stdout);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut limited = (&mut reader).take(LONGEST_LINE as u64);
+        match limited.read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let Ok(frame) = serde_json::from_slice(&line) else {
+            tracing::warn!("a session printed a line that is not a frame");
+            continue;
+        };
+        if frames.send(frame).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The end of what is said on standard error.
+async fn keep_end(mut stderr: ChildStderr) -> String {
+    let mut kept: Vec<u8> = Vec::new();
+    let mut chunk = [0_u8; 2_048];
+    while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
+        kept.extend_from_slice(&chunk[..count]);
+        let surplus = kept.len().saturating_sub(KEPT_STDERR);
+        kept.drain(..surplus);
+    }
+    String::from_utf8_lossy(&kept).trim().to_owned()
+}

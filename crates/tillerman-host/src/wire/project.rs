@@ -1,0 +1,67 @@
+//! Projects, personas and skills: what agents of the host are made of.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where agents work and what holds for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Project {
+    /// Names it; chosen by the host.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The working directory, an absolute path.
+    pub cwd: String,
+    /// Variables that its agents see.
+    pub environment: BTreeMap<String, String>,
+    /// Files, folders and names that nothing may write, in any mode.
+    pub guarded_paths: Vec<String>,
+    /// Calls that need no question, such as `Read` or `Bash(git status)`.
+    pub allowed_tools: Vec<String>,
+    /// Tools that do not exist and calls that are refused.
+    pub disallowed_tools: Vec<String>,
+    /// How calls are judged when no rule decides; nothing means the host's own.
+    pub permission_mode: Option<String>,
+    /// The model; nothing means the host's own.
+    pub model: Option<String>,
+    /// Dollars one session may spend.
+    pub max_budget_usd: Option<f64>,
+    /// Dollars all its conversations may spend in a day.
+    pub daily_budget_usd: Option<f64>,
+    /// The personas of its agents, in this order.
+    pub persona_ids: Vec<String>,
+    /// The skills of its agents, in this order.
+    pub skill_ids: Vec<String>,
+    /// MCP servers by name.
+    pub mcp_servers: BTreeMap<String, Value>,
+    /// Text for its agents, before personas and skills.
+    pub additional_prompt: String,
+}
+
+/// Who an agent is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Persona {
+    /// Names it; chosen by the host.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What agents are told.
+    pub text: String,
+}
+
+/// What an agent can do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Skill {
+    /// Names it; chosen by the host.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What agents are told.
+    pub text: String,
+}

@@ -1,0 +1,9 @@
+//! A host in a world of its own, clients for it, and sessions that tests play.
+
+mod http;
+mod puppet;
+mod world;
+
+pub(crate) use http::{Answer, Call};
+pub(crate) use puppet::Puppet;
+pub(crate) use world::{Socket, World, within};

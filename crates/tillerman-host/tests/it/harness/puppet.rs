@@ -1,0 +1,168 @@
+//! Sessions that tests play: every launch is handed to the test, which says what it says.
+
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use tillerman_host::{BoxFuture, Health, LaunchError, Launcher, RunEnd, RunOrder, RunningSession};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::within;
+
+/// Hands every launch to the test.
+#[derive(Debug)]
+pub(crate) struct Puppeteer {
+    launched: mpsc::Sender<Puppet>,
+    refusals: Mutex<Vec<LaunchError>>,
+    pub(crate) health: Mutex<Health>,
+}
+
+impl Puppeteer {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Puppet>) {
+        let (launched, puppets) = mpsc::channel(16);
+        let refusals = Mutex::default();
+        (Self { launched, refusals, health: Mutex::new(Health::Up) }, puppets)
+    }
+
+    /// Has the next launch fail.
+    pub(crate) fn refuse(&self, error: LaunchError) {
+        self.refusals.lock().unwrap().push(error);
+    }
+}
+
+impl Launcher for Puppeteer {
+    fn launch(&self, order: RunOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
+        if let Some(error) = self.refusals.lock().unwrap().pop() {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        let (inbound, heard) = mpsc::channel(64);
+        let (said, outbound) = mpsc::channel(64);
+        let (end, told) = oneshot::channel();
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let ended = Box::pin(async move {
+            tokio::select! {
+                end = told => end.unwrap_or(RunEnd { is_orderly: true, message: String::new() }),
+                () = stopped.cancelled() => RunEnd { is_orderly: true, message: String::new() },
+            }
+        });
+        let puppet = Puppet { order, heard, said, end, stop: stop.clone() };
+        let session = RunningSession { inbound, outbound, stop, ended };
+        Box::pin(async move {
+            self.launched.send(puppet).await.unwrap();
+            Ok(session)
+        })
+    }
+
+    fn probe(&self, _model: &str) -> BoxFuture<'_, Health> {
+        Box::pin(std::future::ready(*self.health.lock().unwrap()))
+    }
+}
+
+/// A session that the test plays.
+#[derive(Debug)]
+pub(crate) struct Puppet {
+    pub(crate) order: RunOrder,
+    heard: mpsc::Receiver<Value>,
+    said: mpsc::Sender<Value>,
+    end: oneshot::Sender<RunEnd>,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Puppet {
+    /// The next frame from the host.
+    pub(crate) async fn hear(&mut self) -> Value {
+        within("a frame for the session", self.heard.recv()).await.expect("the input is open")
+    }
+
+    /// Whether the host closed the input.
+    pub(crate) async fn is_closed(&mut self) -> bool {
+        within("the end of the input", self.heard.recv()).await.is_none()
+    }
+
+    pub(crate) async fn say(&self, frame: Value) {
+        self.said.send(frame).await.unwrap();
+    }
+
+    /// Answers the handshake and returns it.
+    pub(crate) async fn greet(&mut self) -> Value {
+        let hello = self.hear().await;
+        assert_eq!(hello["request"]["subtype"], "initialize");
+        let commands = json!([{"name": "compact", "description": "makes room"},
+            {"name": "cost", "description": "what was spent"}]);
+        self.answer(&hello, json!({"commands": commands, "agents": []})).await;
+        hello["request"].clone()
+    }
+
+    /// Answers a request of the host.
+    pub(crate) async fn answer(&self, request: &Value, response: Value) {
+        let response = json!({"subtype": "success", "request_id": request["request_id"],
+            "response": response});
+        self.say(json!({"type": "control_response", "response": response})).await;
+    }
+
+    /// Waits for a prompt, takes it up and returns it.
+    pub(crate) async fn prompt(&mut self) -> Value {
+        let frame = self.hear().await;
+        assert_eq!(frame["type"], "user", "{frame}");
+        self.state("running").await;
+        let session = self.order.session.id().to_owned();
+        self.say(json!({"type": "system", "subtype": "init", "session_id": session,
+            "uuid": "i", "model": "m", "tools": []}))
+            .await;
+        self.lifecycle(&frame["uuid"], "started").await;
+        frame
+    }
+
+    pub(crate) async fn lifecycle(&self, message: &Value, state: &str) {
+        let frame = json!({"type": "command_lifecycle", "command_uuid": message, "state": state,
+            "uuid": "l", "session_id": "s"});
+        self.say(frame).await;
+    }
+
+    pub(crate) async fn state(&self, state: &str) {
+        self.say(json!({"type": "system", "subtype": "session_state_changed", "state": state,
+            "session_id": "s", "uuid": "s"}))
+            .await;
+    }
+
+    pub(crate) async fn text(&self, text: &str) {
+        let message = json!({"role": "assistant", "id": "m", "model": "m",
+            "content": [{"type": "text", "text": text}]});
+        self.say(json!({"type": "assistant", "message": message, "uuid": "a", "session_id": "s",
+            "parent_tool_use_id": null}))
+            .await;
+    }
+
+    /// Asks whether a call may run.
+    pub(crate) async fn ask(&self, request: &str, call: &str, command: &str) {
+        let body = json!({"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": call,
+            "input": {"command": command}, "permission_suggestions": [{"type": "addRules",
+            "behavior": "allow", "destination": "localSettings",
+            "rules": [{"toolName": "Bash", "ruleContent": command}]}]});
+        self.say(json!({"type": "control_request", "request_id": request, "request": body})).await;
+    }
+
+    /// Ends the round.
+    pub(crate) async fn result(&self, cost: f64) {
+        self.finish(json!({"total_cost_usd": cost})).await;
+    }
+
+    /// Ends the round with further fields.
+    pub(crate) async fn finish(&self, more: Value) {
+        let mut frame = json!({"type": "result", "subtype": "success", "is_error": false,
+            "duration_ms": 1, "duration_api_ms": 1, "num_turns": 1, "result": "done",
+            "session_id": "s", "uuid": "r", "terminal_reason": "completed",
+            "usage": {"input_tokens": 10, "output_tokens": 5}});
+        let fields = frame.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        self.say(frame).await;
+        self.state("idle").await;
+    }
+
+    /// Ends the session as a crash would.
+    pub(crate) fn crash(self, message: &str) {
+        drop(self.said);
+        self.end.send(RunEnd { is_orderly: false, message: message.to_owned() }).unwrap();
+    }
+}

@@ -1,0 +1,23 @@
+//! The host as its clients see it, with sessions that tests play themselves.
+
+#[cfg(test)]
+mod harness;
+
+#[cfg(test)]
+mod approvals;
+#[cfg(test)]
+mod conversations;
+#[cfg(test)]
+mod description;
+#[cfg(test)]
+mod door;
+#[cfg(test)]
+mod projects;
+#[cfg(test)]
+mod restarts;
+#[cfg(test)]
+mod sockets;
+#[cfg(test)]
+mod storage;
+#[cfg(test)]
+mod trouble;
