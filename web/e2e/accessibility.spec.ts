@@ -35,7 +35,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.goto(host.address);
     await expect(page.locator("#composer")).toBeVisible();
     await check("home");
-    await person.begin("run `touch a.txt`");
+    await person.begin(`run \`touch ${colorScheme}.txt\``);
     await expect(person.card).toBeVisible();
     await check("card");
     await page.getByRole("link", { name: /^Approvals/ }).click();
@@ -50,7 +50,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.getByTestId("question").getByRole("radio").first().check();
     await page.getByTestId("question").getByRole("button", { name: "Answer", exact: true }).click();
     await person.isReady();
-    await person.say("write a.txt with `one`");
+    await person.say(`write note-${colorScheme}.txt with \`one\``);
     await person.allowed();
     await expect(page.getByTestId("diff")).toBeVisible();
     await person.isReady();

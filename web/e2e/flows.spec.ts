@@ -80,8 +80,11 @@ test("stops a run", async ({ person }) => {
   await person.page.getByTestId("stop").click();
   await person.isReady();
   await expect(person.page.getByTestId("call").first()).not.toHaveAttribute("data-state", "running");
+  const rounds = person.page.getByTestId("round-end");
+  await expect(rounds).toHaveCount(1);
   await person.say("say still here");
-  await expect(person.said("still here")).toBeVisible();
+  await expect(rounds).toHaveCount(2);
+  await expect(person.page.getByTestId("said").last()).toBeVisible();
 });
 
 test("reloads in the middle and misses nothing", async ({ person }) => {

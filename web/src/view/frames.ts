@@ -153,7 +153,8 @@ function applyUser(draft: Draft, at: string, seq: number | null, frame: UserFram
     return;
   }
   const text = textOf(content).trim();
-  if (text === "") {
+  // The host says in its own words that a run was stopped.
+  if (text === "" || text.startsWith("[Request interrupted by user")) {
     return;
   }
   if (thread !== MAIN) {

@@ -116,7 +116,8 @@ function takeRun(draft: Draft, at: string, seq: number | null, event: Extract<Ho
     cutLive(draft);
   }
   if (message !== null) {
-    const level = event.state === "failed" ? "error" : event.state === "idle" ? "info" : "warning";
+    const quiet = event.state === "idle" || event.state === "interrupted";
+    const level = event.state === "failed" ? "error" : quiet ? "info" : "warning";
     draft.put(MAIN, { type: "notice", key: `run:${seq ?? at}`, at, level, text: message, detail: null });
   } else if (event.state === "interrupted") {
     draft.put(MAIN, { type: "divider", key: `run:${seq ?? at}`, at, text: "Stopped" });
