@@ -89,7 +89,7 @@ async function permitted(talk, call, name, input, display, suggestions = []) {
 async function run(talk, command) {
   const call = use(talk, "Bash", { command, description: "Runs a command" });
   const rule = { type: "addRules", rules: [{ toolName: "Bash", ruleContent: command }], behavior: "allow", destination: "localSettings" };
-  const answer = await permitted(talk, call, "Bash", { command }, { title: "Run a command", lines: [command] }, [{ label: `Bash(${command})`, update: rule }]);
+  const answer = await permitted(talk, call, "Bash", { command }, { title: "Run a command", lines: [command] }, [{ label: `Always allow Bash(${command})`, update: rule }]);
   if (answer === null) {
     return;
   }

@@ -187,7 +187,7 @@ function Remember({ approval, chosen, onChange }: RememberProps) {
     onChange(chosen.includes(index) ? chosen.filter((one) => one !== index) : [...chosen, index]);
   return (
     <fieldset class="remember">
-      <legend>Do not ask again for</legend>
+      <legend>From now on</legend>
       {approval.suggestions.map((suggestion, index) => (
         <label key={index} class="choice">
           <input type="checkbox" checked={chosen.includes(index)} onChange={() => toggle(index)} />
