@@ -2,7 +2,7 @@
 import { defineConfig } from "vite";
 
 // Where `npm run dev` finds a host; the page itself always talks to its own origin.
-const host = process.env["TILLERMAN_URL"] ?? "http://127.0.0.1:7420";
+const host = process.env["TILLERMAN_URL"] ?? "http://127.0.0.1:7717";
 
 export default defineConfig({
   build: {

@@ -32,8 +32,15 @@ async function startReal(binary: string): Promise<RunningHost> {
   const home = await mkdtemp(join(tmpdir(), "tillerman-e2e-"));
   const child = spawn(binary, ["serve", "--port", "0"], {
     cwd: home,
-    // Nothing of the machine's own keys and settings may reach a test.
-    env: { PATH: process.env["PATH"], HOME: home, TILLERMAN_HOME: join(home, "data"), CLAUDE_CONFIG_DIR: join(home, "config"), ...(process.env["TILLERMAN_E2E_ENV"] ? JSON.parse(process.env["TILLERMAN_E2E_ENV"]) : {}) },
+    // Nothing of the machine's own keys and settings may reach a test. Continuous integration is root on a
+    // machine that nobody keeps, which is what the last variable says.
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      TILLERMAN_HOME: join(home, "data"),
+      CLAUDE_CONFIG_DIR: join(home, "config"),
+      IS_SANDBOX: "1",
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";

@@ -1,6 +1,6 @@
 // What only a scripted agent shows on demand: streams, thoughts, pictures, agents, tasks, failures.
 
-import { expect, picture, test } from "./fixtures";
+import { Person, expect, picture, test } from "./fixtures";
 
 test.skip(process.env["TILLERMAN_BIN"] !== undefined, "these need the scripted host");
 
@@ -133,4 +133,24 @@ test("charts the usage", async ({ person }) => {
 test("makes hidden characters visible on a card", async ({ person }) => {
   await person.begin("run `echo \u202Egnp.exe\u200B`");
   await expect(person.card.getByTestId("approval-lines")).toHaveText("echo \\u{202e}gnp.exe\\u{200b}");
+});
+
+test("lets viewers look and approvers answer", async ({ person, browser, host }) => {
+  await person.begin("run `touch roles.txt`");
+  await expect(person.card).toBeVisible();
+  const here = new URL(person.page.url()).hash;
+  const viewer = new Person(await browser.newPage());
+  await viewer.page.goto(`${host.address}-viewer`);
+  await viewer.page.goto(`${host.url}/${here}`);
+  await expect(viewer.card).toContainText("You can watch here");
+  await expect(viewer.card.getByRole("button")).toHaveCount(0);
+  await expect(viewer.page.locator("#composer")).toBeDisabled();
+  const approver = new Person(await browser.newPage());
+  await approver.page.goto(`${host.address}-approver`);
+  await approver.page.goto(`${host.url}/${here}`);
+  await expect(approver.card.getByRole("button", { name: /Edit/ })).toHaveCount(0);
+  await approver.allowed();
+  await expect(viewer.page.getByTestId("call").first()).toHaveAttribute("data-state", "done");
+  await viewer.page.close();
+  await approver.page.close();
 });

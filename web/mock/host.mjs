@@ -62,8 +62,14 @@ class Host {
     this.policy = { mode: "normal", expires_after_seconds: null };
   }
 
+  /** Tokens of others than the owner end with their role. */
+  roleOf(token) {
+    const roles = { [this.token]: "owner", [`${this.token}-approver`]: "approver", [`${this.token}-viewer`]: "viewer" };
+    return roles[token] ?? null;
+  }
+
   signedIn(request) {
-    return (request.headers.cookie ?? "").includes(`tillerman=${this.token}`);
+    return this.roleOf(/tillerman=([^;]+)/.exec(request.headers.cookie ?? "")?.[1] ?? "");
   }
 
   /** Tells everybody who watches. */
@@ -76,8 +82,8 @@ class Host {
   async serve(request, response) {
     const url = new URL(request.url, "http://host");
     if (url.pathname === "/" && url.searchParams.has("token")) {
-      const good = url.searchParams.get("token") === this.token;
-      const cookie = good ? { "set-cookie": `tillerman=${this.token}; HttpOnly; SameSite=Strict; Path=/` } : {};
+      const token = url.searchParams.get("token");
+      const cookie = this.roleOf(token) === null ? {} : { "set-cookie": `tillerman=${token}; HttpOnly; SameSite=Strict; Path=/` };
       response.writeHead(303, { location: "/", ...cookie });
       response.end();
       return;
@@ -86,8 +92,14 @@ class Host {
       await serveFile(url.pathname, response);
       return;
     }
-    if (!this.signedIn(request)) {
+    const role = this.signedIn(request);
+    if (role === null) {
       answer(response, 401, failure("unauthorized", "Sign in with the token that was printed when the host started."));
+      return;
+    }
+    const mayAnswer = role === "approver" && /\/(answer|interrupt)$/.test(url.pathname);
+    if (request.method !== "GET" && role !== "owner" && !mayAnswer) {
+      answer(response, 403, failure("forbidden", `As ${role} you may not do this.`));
       return;
     }
     const chunks = [];
@@ -95,15 +107,15 @@ class Host {
       chunks.push(chunk);
     }
     const text = Buffer.concat(chunks).toString();
-    const [status, body] = this.route(request.method, url, text === "" ? {} : JSON.parse(text));
+    const [status, body] = this.route(request.method, url, text === "" ? {} : JSON.parse(text), role);
     answer(response, status, body);
   }
 
-  route(method, url, body) {
+  route(method, url, body, role) {
     const [area, id, part, item, verb] = url.pathname.slice("/api/v1/".length).split("/");
     switch (area) {
       case "info":
-        return [200, this.info()];
+        return [200, this.info(role)];
       case "conversations":
         return id === undefined ? this.list(method, url, body) : this.one(method, url, body, { id, part, item, verb });
       case "approvals":
@@ -125,7 +137,7 @@ class Host {
     }
   }
 
-  info() {
+  info(role) {
     return {
       version: "0.0.0-mock",
       protocol_level: "mock",
@@ -136,7 +148,7 @@ class Host {
         { id: "other", name: "Other model" },
       ],
       modes: ["default", "acceptEdits", "plan", "bypassPermissions"],
-      user: { name: "owner", role: "owner" },
+      user: { name: role, role },
       limits: { max_upload_bytes: 1024 * 1024 },
     };
   }
@@ -237,7 +249,7 @@ class Host {
   }
 
   connect(socket, request) {
-    if (!this.signedIn(request)) {
+    if (this.signedIn(request) === null) {
       socket.close(4401, "sign in");
       return;
     }

@@ -2,5 +2,5 @@
 
 import { startHost } from "./host.mjs";
 
-const host = await startHost({ port: Number(process.env.PORT ?? 7420) });
+const host = await startHost({ port: Number(process.env.PORT ?? 7717) });
 process.stdout.write(`${host.url}/?token=${host.token}\n`);

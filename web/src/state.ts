@@ -42,8 +42,8 @@ export const pending = computed(() =>
     .sort((one, other) => one.created_at.localeCompare(other.created_at)),
 );
 
+/** Approvers may allow, deny and stop; everything else that changes something is the owner's. */
 export const mayAnswer = computed(() => info.value === null || info.value.user.role !== "viewer");
-export const mayWrite = mayAnswer;
 export const isOwner = computed(() => info.value === null || info.value.user.role === "owner");
 
 const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/v1/socket`;

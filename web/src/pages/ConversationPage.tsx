@@ -14,7 +14,7 @@ import { Queue } from "../parts/Queue";
 import { RewindDialog } from "../parts/RewindDialog";
 import { Thread } from "../parts/Thread";
 import { addressOf } from "../route";
-import { attempt, caughtUp, conversations, follow, info, mayWrite, putConversation, say, views } from "../state";
+import { attempt, caughtUp, conversations, follow, info, isOwner, mayAnswer, putConversation, say, views } from "../state";
 import { focusNextApproval } from "../keyboard";
 import { isOver, pendingApprovals } from "../view/select";
 import type { View } from "../view/view";
@@ -76,7 +76,7 @@ function Open({ conversation, view }: { conversation: Conversation; view: View }
           {ready && (view.threads.get(MAIN)?.length ?? 0) === 0 && sending.length === 0 && (
             <p class="muted pad">Nothing was said yet. Write below; the agent works in {conversation.cwd}.</p>
           )}
-          <Thread conversation={id} view={view} thread={MAIN} {...(mayWrite.value ? { onRewind: setRewindTo } : {})} />
+          <Thread conversation={id} view={view} thread={MAIN} {...(isOwner.value ? { onRewind: setRewindTo } : {})} />
           {sending.map((message) => (
             <Sending key={message.client_id} message={message} />
           ))}
@@ -92,19 +92,19 @@ function Open({ conversation, view }: { conversation: Conversation; view: View }
         <Composer
           key={id}
           conversation={id}
-          placeholder={running ? "Write more; it goes to the run or waits in the queue" : "Write to the agent   / for commands, @ for agents and files"}
+          placeholder={!isOwner.value ? "Only the owner writes here" : running ? "Write more; it goes to the run or waits in the queue" : "Write to the agent   / for commands, @ for agents and files"}
           known={{ commands: view.commands, agents: view.agents }}
           running={running}
-          disabled={!mayWrite.value}
+          disabled={!isOwner.value}
           suggestion={view.suggestion}
           onSend={(text, attachments) => {
             scroll.toEnd();
             return send(id, text, attachments);
           }}
-          onStop={() => void attempt(() => host.interrupt(id))}
+          {...(mayAnswer.value ? { onStop: () => void attempt(() => host.interrupt(id)) } : {})}
         >
-          <ModelPicker value={conversation.model ?? view.model ?? info.value?.model ?? ""} disabled={!mayWrite.value} onChange={(model) => change({ model })} />
-          <ModePicker value={conversation.permission_mode} disabled={!mayWrite.value} onChange={(permission_mode) => change({ permission_mode })} />
+          <ModelPicker value={conversation.model ?? view.model ?? info.value?.model ?? ""} disabled={!isOwner.value} onChange={(model) => change({ model })} />
+          <ModePicker value={conversation.permission_mode} disabled={!isOwner.value} onChange={(permission_mode) => change({ permission_mode })} />
         </Composer>
       </main>
       {inspectorOpen.value && <Inspector conversation={conversation} view={view} />}

@@ -8,7 +8,7 @@ import { send } from "../outbox";
 import { Composer } from "../parts/Composer";
 import { ModePicker, ModelPicker } from "../parts/Pickers";
 import { addressOf, go } from "../route";
-import { attempt, info, mayWrite, projects, putConversation } from "../state";
+import { attempt, info, isOwner, projects, putConversation } from "../state";
 
 const EXAMPLES = [
   "List the files here",
@@ -47,7 +47,7 @@ export function HomePage() {
           tool calls, so that you can try everything here. Set <code>ANTHROPIC_API_KEY</code> and start the host again for a real one.
         </p>
       )}
-      <Composer conversation={null} placeholder="Write to the agent" known={{ commands: [], agents: [] }} running={false} disabled={!mayWrite.value} onSend={begin}>
+      <Composer conversation={null} placeholder="Write to the agent" known={{ commands: [], agents: [] }} running={false} disabled={!isOwner.value} onSend={begin}>
         <ModelPicker value={model ?? chosen?.model ?? info.value?.model ?? ""} onChange={setModel} />
         <ModePicker value={mode} onChange={setMode} />
       </Composer>
@@ -76,7 +76,7 @@ export function HomePage() {
           />
         </label>
       </div>
-      {mayWrite.value && (
+      {isOwner.value && (
         <section aria-label="Examples" class="examples">
           {EXAMPLES.map((example) => (
             <button key={example} type="button" class="example" onClick={() => void begin(example, [])}>

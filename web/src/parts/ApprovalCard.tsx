@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { answer, outcomeText } from "../answers";
 import { useNow } from "../clock";
 import type { Approval } from "../host/contract";
-import { mayAnswer } from "../state";
+import { isOwner, mayAnswer } from "../state";
 import { duration } from "../text/format";
 import { visible } from "../text/visible";
 import { rulesOf, scopeOf } from "../view/suggestion";
@@ -62,7 +62,8 @@ function PermissionCard({ approval }: { approval: Approval }) {
     if (event.target !== card.current || event.ctrlKey || event.metaKey || event.altKey || !mayAnswer.value) {
       return;
     }
-    const action = { y: allow, n: () => setStep("deny"), e: () => setStep("edit") }[event.key.toLowerCase()];
+    const edit = isOwner.value ? () => setStep("edit") : undefined;
+    const action = { y: allow, n: () => setStep("deny"), e: edit }[event.key.toLowerCase()];
     if (action !== undefined && !busy) {
       event.preventDefault();
       action();
@@ -96,9 +97,11 @@ function PermissionCard({ approval }: { approval: Approval }) {
           <button type="button" disabled={busy} onClick={() => setStep("deny")}>
             Deny <kbd>N</kbd>
           </button>
-          <button type="button" class="quiet" disabled={busy} onClick={() => setStep("edit")}>
-            Edit input <kbd>E</kbd>
-          </button>
+          {isOwner.value && (
+            <button type="button" class="quiet" disabled={busy} onClick={() => setStep("edit")}>
+              Edit input <kbd>E</kbd>
+            </button>
+          )}
         </div>
       )}
       {step === "deny" && (
@@ -180,7 +183,7 @@ interface RememberProps {
 }
 
 function Remember({ approval, chosen, onChange }: RememberProps) {
-  if (approval.suggestions.length === 0 || !mayAnswer.value) {
+  if (approval.suggestions.length === 0 || !isOwner.value) {
     return null;
   }
   const toggle = (index: number): void =>

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Conversation } from "../host/contract";
 import { host } from "../host/http";
 import { addressOf, go } from "../route";
-import { attempt, dropConversation, mayWrite, putConversation } from "../state";
+import { attempt, dropConversation, isOwner, putConversation } from "../state";
 import type { View } from "../view/view";
 import { Confirm } from "./Dialog";
 import { inspectorOpen } from "./Inspector";
@@ -29,7 +29,7 @@ export function Header({ conversation, view }: { conversation: Conversation; vie
         />
       ) : (
         <h1>
-          <button type="button" class="title" disabled={!mayWrite.value} title="Rename" onClick={() => setRenaming(true)}>
+          <button type="button" class="title" disabled={!isOwner.value} title="Rename" onClick={() => setRenaming(true)}>
             {conversation.title || "Untitled"}
           </button>
         </h1>
@@ -59,10 +59,10 @@ export function Header({ conversation, view }: { conversation: Conversation; vie
           <a href={host.exportAddress(conversation.id, "json")} download>
             Export as JSON
           </a>
-          <button type="button" disabled={!mayWrite.value} onClick={() => change({ archived: !conversation.archived })}>
+          <button type="button" disabled={!isOwner.value} onClick={() => change({ archived: !conversation.archived })}>
             {conversation.archived ? "Take out of the archive" : "Archive"}
           </button>
-          <button type="button" class="danger" disabled={!mayWrite.value} onClick={() => setAsked(true)}>
+          <button type="button" class="danger" disabled={!isOwner.value} onClick={() => setAsked(true)}>
             Delete…
           </button>
         </div>

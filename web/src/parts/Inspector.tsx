@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useNow } from "../clock";
 import type { ContextUsage, Conversation } from "../host/contract";
 import { host, sentence } from "../host/http";
-import { attempt, mayWrite } from "../state";
+import { attempt, isOwner } from "../state";
 import { duration, money, plural, tokens } from "../text/format";
 import type { TaskNode } from "../view/select";
 import { taskTree } from "../view/select";
@@ -81,7 +81,7 @@ function Node({ conversation, view, node }: { conversation: string; view: View; 
             <span class="muted small"> {facts.join(" · ")}</span>
           </span>
         </button>
-        {task.state === "running" && mayWrite.value && !task.id.startsWith("call:") && (
+        {task.state === "running" && isOwner.value && !task.id.startsWith("call:") && (
           <button
             type="button"
             class="quiet small"

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { answer } from "../answers";
 import type { Approval } from "../host/contract";
-import { mayAnswer } from "../state";
+import { isOwner, mayAnswer } from "../state";
 import { visible } from "../text/visible";
 import { scopeOf } from "../view/suggestion";
 import { Markdown } from "./Markdown";
@@ -28,7 +28,7 @@ export function PlanCard({ approval }: { approval: Approval }) {
       </div>
       {mayAnswer.value && (
         <div class="stack">
-          {approval.suggestions.map((suggestion, index) => (
+          {(isOwner.value ? approval.suggestions : []).map((suggestion, index) => (
             <label key={index} class="choice">
               <input
                 type="checkbox"

@@ -1,7 +1,7 @@
 // Messages that wait for their turn.
 
 import { host } from "../host/http";
-import { attempt, mayWrite } from "../state";
+import { attempt, isOwner } from "../state";
 import { queue } from "../view/queue";
 import type { View } from "../view/view";
 
@@ -16,7 +16,7 @@ export function Queue({ conversation, view }: { conversation: string; view: View
         <li key={item.key}>
           <span class="tag">{index + 1}</span>
           <span class="queue-text">{item.text}</span>
-          {mayWrite.value && item.message_id !== null && (
+          {isOwner.value && item.message_id !== null && (
             <button
               type="button"
               class="quiet small"

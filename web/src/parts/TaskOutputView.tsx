@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { TaskOutput } from "../host/contract";
 import { host, sentence } from "../host/http";
-import { attempt } from "../state";
+import { attempt, isOwner } from "../state";
 import type { Task } from "../view/view";
 import { Output } from "./Output";
 
@@ -50,7 +50,7 @@ export function TaskOutputView({ conversation, task }: { conversation: string; t
         <button type="button" class="quiet small" aria-pressed={following} onClick={() => setFollowing(!following)}>
           {following ? "Stop following" : "Show its output"}
         </button>
-        {task.state === "running" && !task.id.startsWith("call:") && (
+        {task.state === "running" && isOwner.value && !task.id.startsWith("call:") && (
           <button type="button" class="quiet small" onClick={() => void attempt(() => host.stopTask(conversation, task.id))}>
             Stop task
           </button>
