@@ -9,7 +9,7 @@ import type { Browser, Page, TestInfo } from "@playwright/test";
 import { test as base, expect } from "@playwright/test";
 
 /** The binary to test against; without one the scripted host plays its part. */
-const BINARY = process.env["TILLERMAN_BIN"];
+export const BINARY = process.env["TILLERMAN_BIN"];
 
 export interface RunningHost {
   /** Where to begin: signs in and leads to the page. */
@@ -26,11 +26,12 @@ async function startMock(): Promise<RunningHost> {
   return { url: host.url, address: `${host.url}/?token=${host.token}`, isReal: false, stop: host.close };
 }
 
-const START_MS = 20_000;
+const START_MS = 60_000;
+const STOP_MS = 12_000;
 
-async function startReal(binary: string): Promise<RunningHost> {
-  const home = await mkdtemp(join(tmpdir(), "tillerman-e2e-"));
-  const child = spawn(binary, ["serve", "--port", "0"], {
+/** Starts the binary as a host, in a place of its own. */
+export async function startReal(binary: string, home: string, port: number): Promise<RunningHost & { kill: () => Promise<void> }> {
+  const child = spawn(binary, ["serve", "--port", String(port)], {
     cwd: home,
     // Nothing of the machine's own keys and settings may reach a test. Continuous integration is root on a
     // machine that nobody keeps, which is what the last variable says.
@@ -43,12 +44,13 @@ async function startReal(binary: string): Promise<RunningHost> {
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let said = "";
   const address = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the host did not print its address in time; it said: ${said}`)), START_MS);
     const hear = (data: Buffer): void => {
       said += String(data);
-      const found = /http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/.exec(said)?.[0];
+      const found = /(http:\/\/127\.0\.0\.1:\d+\/\S*)\s/.exec(said)?.[1];
       if (found !== undefined) {
         clearTimeout(timer);
         resolve(found);
@@ -58,15 +60,32 @@ async function startReal(binary: string): Promise<RunningHost> {
     child.stderr.on("data", hear);
     child.on("exit", (code) => reject(new Error(`the host ended with ${code}: ${said}`)));
   });
+  const kill = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await ended;
+  };
   const stop = async (): Promise<void> => {
-    const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), 12_000);
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
     await ended;
     clearTimeout(timer);
+  };
+  return { url: new URL(address).origin, address, isReal: true, stop, kill };
+}
+
+/** A directory for one host. */
+export function makeHome(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "tillerman-e2e-"));
+}
+
+async function startSomewhere(binary: string): Promise<RunningHost> {
+  const home = await makeHome();
+  const host = await startReal(binary, home, 0);
+  const stop = async (): Promise<void> => {
+    await host.stop();
     await rm(home, { recursive: true, force: true });
   };
-  return { url: new URL(address).origin, address, isReal: true, stop };
+  return { ...host, stop };
 }
 
 /** A person with a browser. */
@@ -122,7 +141,7 @@ interface Fixtures {
 export const test = base.extend<Fixtures, { host: RunningHost }>({
   host: [
     async ({}, use) => {
-      const host = BINARY === undefined ? await startMock() : await startReal(BINARY);
+      const host = BINARY === undefined ? await startMock() : await startSomewhere(BINARY);
       await use(host);
       await host.stop();
     },

@@ -3,19 +3,13 @@
 import { useState } from "preact/hooks";
 
 import { hasHidden } from "../text/visible";
+import { fieldsOf, readFields } from "../view/input";
 
 interface InputEditorProps {
   input: unknown;
   busy: boolean;
   onSubmit: (input: unknown) => void;
   onCancel: () => void;
-}
-
-/** A field of the input as text; those that are no strings are edited as JSON. */
-interface Field {
-  name: string;
-  isText: boolean;
-  value: string;
 }
 
 export function InputEditor({ input, busy, onSubmit, onCancel }: InputEditorProps) {
@@ -64,39 +58,4 @@ export function InputEditor({ input, busy, onSubmit, onCancel }: InputEditorProp
       </div>
     </form>
   );
-}
-
-function isPlainObject(input: unknown): input is Record<string, unknown> {
-  return typeof input === "object" && input !== null && !Array.isArray(input);
-}
-
-function fieldsOf(input: unknown): Field[] {
-  if (!isPlainObject(input) || Object.keys(input).length === 0) {
-    return [{ name: "", isText: false, value: JSON.stringify(input, null, 2) }];
-  }
-  return Object.entries(input).map(([name, value]) => ({
-    name,
-    isText: typeof value === "string",
-    value: typeof value === "string" ? value : JSON.stringify(value, null, 2),
-  }));
-}
-
-function readFields(fields: Field[], before: unknown): { input: unknown } | string {
-  const input: Record<string, unknown> = {};
-  for (const field of fields) {
-    let value: unknown = field.value;
-    if (!field.isText) {
-      try {
-        value = JSON.parse(field.value);
-      } catch (error) {
-        const name = field.name === "" ? "The input" : `The field "${field.name}"`;
-        return `${name} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
-      }
-    }
-    if (field.name === "" && !(isPlainObject(before) && "" in before)) {
-      return { input: value };
-    }
-    input[field.name] = value;
-  }
-  return { input };
 }

@@ -6,18 +6,8 @@ import { answer } from "../answers";
 import type { Approval } from "../host/contract";
 import { mayAnswer } from "../state";
 import { visible } from "../text/visible";
-
-export interface Question {
-  question: string;
-  header: string;
-  multiSelect: boolean;
-  options: { label: string; description: string; preview: string }[];
-}
-
-interface Choice {
-  labels: string[];
-  other: string;
-}
+import type { Choice, Question } from "../view/questions";
+import { answersOf, readQuestions } from "../view/questions";
 
 export function QuestionCard({ approval }: { approval: Approval }) {
   const questions = readQuestions(approval.input);
@@ -130,33 +120,4 @@ function QuestionField({ name, question, choice, onChange }: QuestionFieldProps)
       </label>
     </fieldset>
   );
-}
-
-export function readQuestions(input: unknown): Question[] {
-  const list = (input as { questions?: unknown } | null)?.questions;
-  const text = (value: unknown): string => (typeof value === "string" ? value : "");
-  return (Array.isArray(list) ? list : []).map((raw: Record<string, unknown>) => ({
-    question: text(raw["question"]),
-    header: text(raw["header"]),
-    multiSelect: raw["multiSelect"] === true,
-    options: (Array.isArray(raw["options"]) ? raw["options"] : []).map((option: Record<string, unknown>) => ({
-      label: text(option["label"]),
-      description: text(option["description"]),
-      preview: text(option["preview"]),
-    })),
-  }));
-}
-
-/** The answers by question; null while one is missing. */
-export function answersOf(questions: Question[], choices: Choice[]): Record<string, string> | null {
-  const answers: Record<string, string> = {};
-  for (const [index, question] of questions.entries()) {
-    const choice = choices[index];
-    const given = [...(choice?.labels ?? []), choice?.other.trim() ?? ""].filter((part) => part !== "");
-    if (given.length === 0) {
-      return null;
-    }
-    answers[question.question] = given.join(", ");
-  }
-  return answers;
 }
