@@ -129,6 +129,12 @@ export class Person {
     await expect(this.page.getByTestId("run-state")).toHaveText(/Ready|Stopped/);
   }
 
+  /** Asks for the connection, unless the page has it back by itself. */
+  async hurry(): Promise<void> {
+    await this.page.getByRole("button", { name: "Try now" }).click({ timeout: 3000 }).catch(() => undefined);
+    await expect(this.page.getByTestId("connection")).toHaveCount(0);
+  }
+
   said(text: string | RegExp) {
     return this.page.getByTestId("said").filter({ hasText: text });
   }
