@@ -154,3 +154,32 @@ test("lets viewers look and approvers answer", async ({ person, browser, host })
   await viewer.page.close();
   await approver.page.close();
 });
+
+test("notifies who looks elsewhere", async ({ browser, host }) => {
+  const context = await browser.newContext({ permissions: ["notifications"] });
+  await context.addInitScript(() => {
+    const shown: string[] = [];
+    Object.assign(window, { shown });
+    class Fake extends EventTarget {
+      static permission = "granted";
+      static requestPermission = (): Promise<string> => Promise.resolve("granted");
+      constructor(title: string, options: { body: string }) {
+        super();
+        shown.push(`${title}: ${options.body}`);
+      }
+    }
+    Object.defineProperty(window, "Notification", { value: Fake });
+  });
+  const page = await context.newPage();
+  await page.goto(host.address);
+  await page.goto(`${host.url}/#/settings/appearance`);
+  await page.getByRole("checkbox", { name: /Tell me/ }).check();
+  await page.evaluate(() => Object.defineProperty(document, "visibilityState", { value: "hidden" }));
+  const other = await Person.arrive(browser, host);
+  await other.begin("run `touch secret.txt`");
+  await expect.poll(() => page.evaluate(() => (window as unknown as { shown: string[] }).shown.length)).toBeGreaterThan(0);
+  const shown = await page.evaluate(() => (window as unknown as { shown: string[] }).shown.join());
+  expect(shown).toContain("An agent waits for your answer");
+  await other.page.close();
+  await context.close();
+});

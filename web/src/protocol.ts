@@ -1261,6 +1261,12 @@ export type SessionRequest =
       /** The task. */
       task_id: TaskId;
     }
+  /** Take up calls again that nobody had decided about when an earlier run ended. Only a host that knows that they never ran may ask for it. */
+  | {
+      subtype: "reopen_calls";
+      /** The calls. */
+      tool_use_ids: ToolUseId[];
+    }
   /** Let a call, or all of them, go on in the background. */
   | {
       subtype: "background_tasks";

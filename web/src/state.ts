@@ -6,6 +6,8 @@ import type { Approval, Conversation, Info, Project } from "./host/contract";
 import { HostError, host, sentence } from "./host/http";
 import type { Connection } from "./host/socket";
 import { LiveSocket } from "./host/socket";
+import { notify } from "./notify";
+import { addressOf, go } from "./route";
 import { applyApproval, applyEvents, noteGap } from "./view/reduce";
 import type { View } from "./view/view";
 import { emptyView } from "./view/view";
@@ -163,6 +165,8 @@ export function putApproval(approval: Approval): void {
   });
   if (known === undefined && approval.state === "pending") {
     say(`Your answer is needed: ${approval.display.title}`);
+    const title = conversations.value.get(approval.conversation_id)?.title ?? "";
+    notify(approval, title, () => go(addressOf.conversation(approval.conversation_id)));
   }
 }
 

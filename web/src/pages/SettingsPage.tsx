@@ -4,8 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { AuditEntry } from "../host/contract";
 import { host, sentence } from "../host/http";
+import { notifying, setNotifying } from "../notify";
 import { addressOf } from "../route";
-import { info, isOwner, theme } from "../state";
+import { info, isOwner, theme, toast } from "../state";
 import type { Theme } from "../state";
 import { clock } from "../text/format";
 import { visible } from "../text/visible";
@@ -95,6 +96,24 @@ function Appearance() {
           </label>
         ))}
       </fieldset>
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={notifying.value}
+          onChange={(event) => {
+            const box = event.currentTarget;
+            void setNotifying(box.checked).then((problem) => {
+              box.checked = notifying.value;
+              if (problem !== null) {
+                toast("error", problem);
+              }
+            });
+          }}
+        />
+        <span>
+          Tell me when a question waits and I look elsewhere <span class="muted small">(a notification of this browser)</span>
+        </span>
+      </label>
       {info.value !== null && (
         <p class="muted small">
           Tillerman {info.value.version}, protocol level {info.value.protocol_level}. Signed in as {info.value.user.name} ({info.value.user.role}).
