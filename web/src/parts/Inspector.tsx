@@ -34,7 +34,7 @@ export function Inspector({ conversation, view }: { conversation: Conversation; 
         {tree.length === 0 ? (
           <p class="muted small">Agents and background commands appear here; you can open, follow and stop them.</p>
         ) : (
-          <ul class="tree" role="tree" aria-label="Agents and tasks" data-testid="tasks">
+          <ul class="tree" aria-label="Agents and tasks" data-testid="tasks">
             {tree.map((node) => (
               <Node key={node.task.id} conversation={conversation.id} view={view} node={node} />
             ))}
@@ -72,12 +72,13 @@ function Node({ conversation, view, node }: { conversation: string; view: View; 
     task.state === "running" && task.last_tool !== null ? task.last_tool : "",
   ].filter((fact) => fact !== "");
   return (
-    <li role="treeitem" aria-expanded={open} class={task.state} aria-label={`${task.description}, ${task.state}`}>
+    <li class={task.state}>
       <div class="tree-row">
         <button type="button" class="tree-head" aria-expanded={open} onClick={() => setOpen(!open)}>
           <span aria-hidden="true">{SIGNS[task.state]}</span>
           <span>
             {task.description || "Task"}
+            <span class="hidden">, {task.state}</span>
             <span class="muted small"> {facts.join(" · ")}</span>
           </span>
         </button>
@@ -103,7 +104,7 @@ function Node({ conversation, view, node }: { conversation: string; view: View; 
         </div>
       )}
       {children.length > 0 && (
-        <ul role="group">
+        <ul>
           {children.map((child) => (
             <Node key={child.task.id} conversation={conversation} view={view} node={child} />
           ))}
