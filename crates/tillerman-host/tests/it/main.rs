@@ -16,6 +16,8 @@ mod projects;
 #[cfg(test)]
 mod restarts;
 #[cfg(test)]
+mod sdk;
+#[cfg(test)]
 mod sockets;
 #[cfg(test)]
 mod storage;
