@@ -1,4 +1,4 @@
-"""Runs the scenarios of both SDKs, each in a process and a home of its own, and judges the outcome."""
+"""Runs the scenarios of both SDKs and of the MCP runner, each in a process and a home of its own, and judges the outcome."""
 
 import argparse
 import concurrent.futures
@@ -35,17 +35,18 @@ class Outcome:
     seconds: float
 
 
-def players(modules):
-    """The programs that play scenarios, one for each SDK."""
+def players(arguments):
+    """The programs that play scenarios, one for each SDK and one for the MCP runner."""
     return [
         (sys.executable, str(HERE / "python" / "play.py")),
-        ("node", str(HERE / "typescript" / "play.mjs"), modules),
+        ("node", str(HERE / "typescript" / "play.mjs"), arguments.modules),
+        ("node", str(HERE / "mcp" / "play.mjs"), arguments.mcp_modules),
     ]
 
 
-def find_scenarios(modules):
+def find_scenarios(arguments):
     found = []
-    for player in players(modules):
+    for player in players(arguments):
         listing = subprocess.run([*player, "--list"], check=True, capture_output=True, text=True)
         for line in listing.stdout.splitlines():
             name, seconds = line.split()
@@ -181,6 +182,7 @@ def parse_arguments():
     parser.add_argument("--binary", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--server", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--modules", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--mcp-modules", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--list", action="store_true", help="only print the names")
     parser.add_argument("--keep", metavar="DIR", help="keep logs, files and captured requests there")
     parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1, help="scenarios at a time")
@@ -192,7 +194,7 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    scenarios = find_scenarios(arguments.modules)
+    scenarios = find_scenarios(arguments)
     expected = read_expected_failures({scenario.name for scenario in scenarios})
     for pattern in arguments.names:
         if not fnmatch.filter([scenario.name for scenario in scenarios], pattern):

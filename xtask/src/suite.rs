@@ -1,7 +1,7 @@
 //! Everything that must pass before a change is merged, step by step.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Instant;
 
@@ -37,15 +37,20 @@ const QUICK: [Step; 5] = [
     ("tests", tests),
 ];
 
-const FULL: [Step; 7] = [
+const FULL: [Step; 8] = [
     ("formatting", formatting),
     ("tidy", tidiness),
     ("clippy", clippy),
     ("licences, advisories and bans", deny),
     ("tests, and the release build beside them", tests_and_release),
     ("conformance", conformance),
+    ("the page in a browser", page),
     ("benchmark, short", benchmark),
 ];
+
+/// Where a Chromium of the system is found; `CHROMIUM` names another.
+const BROWSERS: [&str; 3] =
+    ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /// Runs the steps in order and stops at the first that fails.
 pub(crate) fn run(extent: Extent) -> Result<()> {
@@ -141,6 +146,19 @@ fn conformance() -> Result<Outcome> {
     let script = root().join("conformance/run");
     if !script.exists() {
         return Ok(Outcome::Skipped("there is no conformance/run"));
+    }
+    done(start(program(script).arg(release_binary("tillerman"))))
+}
+
+fn page() -> Result<Outcome> {
+    let script = root().join("web/check");
+    if !script.exists() {
+        return Ok(Outcome::Skipped("there is no web/check"));
+    }
+    let has_browser =
+        std::env::var_os("CHROMIUM").is_some() || BROWSERS.iter().any(|it| Path::new(it).exists());
+    if !has_browser {
+        return Ok(Outcome::Skipped("no Chromium was found: install it, or name it by CHROMIUM"));
     }
     done(start(program(script).arg(release_binary("tillerman"))))
 }

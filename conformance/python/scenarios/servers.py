@@ -1,9 +1,12 @@
 """MCP servers: inside the SDK, and of the official Python package over every transport."""
 
 import contextlib
+import json
 import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 from claude_agent_sdk import create_sdk_mcp_server, tool
 from stage import contains, equal, eventually, say, scenario, use
@@ -124,3 +127,34 @@ async def mcp_package_http(stage):
 async def mcp_package_sse(stage):
     async with listening(stage, "sse") as url:
         await use_everything(stage, {"type": "sse", "url": f"{url}/sse"})
+
+
+def until_init(stage, servers):
+    """Seconds from the start of the process to its first init frame, with these servers of the user's."""
+    Path(stage.config, ".claude.json").write_text(json.dumps({"mcpServers": servers}))
+    model = stage.model(say("done"))
+    prompt = {"type": "user", "session_id": "", "message": {"role": "user", "content": "go"}}
+    flags = ["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"]
+    began = time.monotonic()
+    with subprocess.Popen([stage.binary, *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
+        session.stdin.write(json.dumps(prompt).encode() + b"\n")
+        session.stdin.flush()
+        while json.loads(line := session.stdout.readline()).get("subtype") != "init":
+            assert line, "the session ended before it began"
+        elapsed = time.monotonic() - began
+        listed = json.loads(line)["mcp_servers"]
+        session.communicate()
+    equal(session.returncode, 0, "exit code")
+    equal(len(listed), len(servers), "servers in init")
+    model.finish()
+    return elapsed
+
+
+@scenario
+async def mcp_ten_servers_start(stage):
+    sleepers = {f"s{number}": {"command": "sleep", "args": ["600"]} for number in range(10)}
+    # The best of several, because other work on the machine only ever adds to a measurement.
+    rounds = [(until_init(stage, sleepers), until_init(stage, {})) for _ in range(7)]
+    with_servers, without = (min(times) * 1000 for times in zip(*rounds))
+    print(f"init after {with_servers:.1f} ms with ten servers, {without:.1f} ms without")
+    assert with_servers < without + 20, f"ten servers that nobody waits for cost {with_servers - without:.1f} ms"

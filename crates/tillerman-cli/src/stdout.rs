@@ -32,11 +32,22 @@ pub(crate) fn print_frames(
             // What is ready goes out together; a reader never waits for a full buffer.
             if frames.is_empty() {
                 broken = broken || out.flush().is_err();
+                if matches!(frame, Frame::Result(_)) {
+                    rest();
+                }
             }
         }
         drop(done);
     });
     finished
+}
+
+/// After a result a session may wait for days, and should hold little meanwhile.
+fn rest() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = tillerman_sandbox::give_back_code() {
+        tracing::debug!("code that is not needed stays in memory: {error}");
+    }
 }
 
 /// Writes one frame as one line.

@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::board::{Board, Connected, Phase, RunningCall};
+use crate::sign_in::Refusal;
 use crate::supervise::ending_of;
 
 /// How long a server may take to be told that something is cancelled.
@@ -40,6 +41,8 @@ pub(crate) enum CallError {
          taken effect."
     )]
     TimedOut { server: String, seconds: f64 },
+    #[error("The MCP server {server} refused: {refusal}. Nothing was done.")]
+    Unauthorized { server: String, refusal: Refusal },
     #[error("The call was cancelled.")]
     Cancelled,
 }
@@ -64,6 +67,10 @@ pub(crate) struct ToolRequest {
 /// # Cancel safety
 /// Dropping the future abandons the call without telling the server; firing its token tells it.
 pub(crate) async fn call_tool(board: &Board, request: ToolRequest) -> Result<Value, CallError> {
+    remembering(board, called(board, request).await).await
+}
+
+async fn called(board: &Board, request: ToolRequest) -> Result<Value, CallError> {
     let ToolRequest { server, tool, full_name, arguments, tool_use_id, timeout, cancel } = request;
     let connected = connected(board, &server, &cancel).await?;
     let mut params = CallToolRequestParams::new(tool);
@@ -108,8 +115,22 @@ pub(crate) async fn ask(
     wait: &Wait<'_>,
 ) -> Result<Value, CallError> {
     let connected = connected(board, wait.server, wait.cancel).await?;
-    let handle = send(&connected, request, PeerRequestOptions::no_options(), wait).await?;
-    answer(handle, &connected, wait).await
+    let result = match send(&connected, request, PeerRequestOptions::no_options(), wait).await {
+        Ok(handle) => answer(handle, &connected, wait).await,
+        Err(error) => Err(error),
+    };
+    remembering(board, result).await
+}
+
+/// Has the next sign-in ask for what a server wants that refused a request.
+async fn remembering(board: &Board, result: Result<Value, CallError>) -> Result<Value, CallError> {
+    if let Err(CallError::Unauthorized { server, refusal }) = &result {
+        let named = board.read(|entries| entries.get(server).map(|entry| entry.server.clone()));
+        if let Some(named) = named {
+            refusal.remember(board.config.credentials.as_ref(), &named).await;
+        }
+    }
+    result
 }
 
 /// The server's connection, after a moment when it is just being made again.
@@ -202,6 +223,9 @@ async fn tell(handle: RequestHandle<RoleClient>, reason: &str) {
 
 async fn failure(error: ServiceError, connected: &Connected, wait: &Wait<'_>) -> CallError {
     let server = wait.server.to_owned();
+    if let Some(refusal) = Refusal::of(&error) {
+        return CallError::Unauthorized { server, refusal };
+    }
     match error {
         ServiceError::McpError(error) => {
             CallError::Refused { server, message: error.message.to_string() }

@@ -14,7 +14,7 @@ use crate::board::{Board, Connected, LastWords, Order};
 use crate::config::NamedServer;
 use crate::handler::Handler;
 use crate::listing;
-use crate::sign_in::Tokens;
+use crate::sign_in::{Refusal, Tokens};
 use crate::transport::{
     EventStream, HelperError, InProcess, OpenStreamError, StartChildError, Stdio, http,
     with_helped_headers,
@@ -39,15 +39,12 @@ pub(crate) enum ConnectError {
     EventStream(#[from] OpenStreamError),
     #[error("{words}")]
     Handshake { words: String },
-    #[error(
-        "it wants authorization (401); sign in with `tillerman mcp login`, or add a header with a \
-         token to its configuration"
-    )]
-    NeedsAuth,
+    #[error("{0}")]
+    NeedsAuth(Refusal),
     #[error("its tokens cannot be used: {0}")]
     Tokens(#[from] rmcp::transport::auth::AuthError),
     #[error("it does not list its tools: {0}")]
-    Listing(#[from] listing::ListError),
+    Listing(listing::ListError),
     #[error("it did not answer within {seconds} s")]
     TooSlow { seconds: f64 },
     #[error("this kind of server is not supported; use stdio, http or sse: {0}")]
@@ -61,6 +58,18 @@ pub(crate) enum ConnectError {
 /// # Cancel safety
 /// Dropping the future closes the connection and kills the child process.
 pub(crate) async fn connect(
+    server: &NamedServer,
+    board: &Arc<Board>,
+    orders: mpsc::WeakSender<Order>,
+) -> Result<Connection, ConnectError> {
+    let connection = reach(server, board, orders).await;
+    if let Err(ConnectError::NeedsAuth(refusal)) = &connection {
+        refusal.remember(board.config.credentials.as_ref(), server).await;
+    }
+    connection
+}
+
+async fn reach(
     server: &NamedServer,
     board: &Arc<Board>,
     orders: mpsc::WeakSender<Order>,
@@ -81,7 +90,7 @@ pub(crate) async fn connect(
             let tokens = tokens(server, &remote, board).await?;
             let opened = EventStream::open(&remote, tokens, words.clone()).await;
             let transport = opened.map_err(|error| match error {
-                OpenStreamError::Status(401) => ConnectError::NeedsAuth,
+                OpenStreamError::Status(401) => ConnectError::NeedsAuth(Refusal::SignIn),
                 error => error.into(),
             })?;
             shaken(handler.serve(transport).await, &words)?
@@ -103,7 +112,11 @@ pub(crate) async fn connect(
     let peer = running.peer().clone();
     let info = peer.peer_info();
     let capabilities = info.as_ref().map(|info| info.capabilities.clone()).unwrap_or_default();
-    let listing = listing::list(&peer, &capabilities).await?;
+    let listing = listing::list(&peer, &capabilities).await;
+    let listing = listing.map_err(|error| match error {
+        listing::ListError::Refused(refusal) => ConnectError::NeedsAuth(refusal),
+        error @ listing::ListError::Failed(_) => ConnectError::Listing(error),
+    })?;
     let connected = Connected {
         instructions: info.as_ref().and_then(|info| info.instructions.clone()),
         implementation: info.and_then(|info| info.server_info.clone()),
@@ -159,8 +172,8 @@ fn shaken(
     words: &LastWords,
 ) -> Result<RunningService<RoleClient, Handler>, ConnectError> {
     outcome.map_err(|error| {
-        if error.is_authorization_required() {
-            return ConnectError::NeedsAuth;
+        if let Some(refusal) = Refusal::of_handshake(&error) {
+            return ConnectError::NeedsAuth(refusal);
         }
         let words = words.get().unwrap_or_else(|| match &error {
             ClientInitializeError::TransportError { error, .. } => {

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::board::{Board, Order};
+use crate::defaults::filled;
 
 /// What a server hears that wants to use our model: it would spend the user's money unseen.
 const NO_SAMPLING: &str =
@@ -57,13 +58,14 @@ impl Handler {
         let Some(host) = self.board.host() else {
             return ElicitResult::new(ElicitationAction::Decline);
         };
-        let asking = host.ask(ControlBody::Person(question(&self.server, &request)));
+        let wire = serde_json::to_value(&request).unwrap_or_default();
+        let asking = host.ask(ControlBody::Person(question(&self.server, &wire)));
         let answer = tokio::select! {
             answer = tokio::time::timeout(self.board.config.limits.call, asking) => answer,
             () = withdrawn.cancelled() => return ElicitResult::new(ElicitationAction::Cancel),
         };
         match answer.unwrap_or(Err(HostFailure::Gone)) {
-            Ok(answer) => result_of(&answer),
+            Ok(answer) => result_of(&answer, wire.get("requestedSchema")),
             Err(failure) => {
                 tracing::warn!(
                     "a question of the MCP server {} was declined: {failure}",
@@ -75,8 +77,7 @@ impl Handler {
     }
 }
 
-fn question(server: &str, request: &ElicitRequestParams) -> PersonRequest {
-    let wire = serde_json::to_value(request).unwrap_or_default();
+fn question(server: &str, wire: &Value) -> PersonRequest {
     let text = |name: &str| wire.get(name).and_then(Value::as_str).map(str::to_owned);
     PersonRequest::Elicitation {
         mcp_server_name: server.to_owned(),
@@ -89,14 +90,18 @@ fn question(server: &str, request: &ElicitRequestParams) -> PersonRequest {
     }
 }
 
-fn result_of(answer: &Value) -> ElicitResult {
+fn result_of(answer: &Value, schema: Option<&Value>) -> ElicitResult {
     let action = match answer.get("action").and_then(Value::as_str) {
         Some("accept") => ElicitationAction::Accept,
         Some("cancel") => ElicitationAction::Cancel,
         _ => ElicitationAction::Decline,
     };
+    let is_accepted = action == ElicitationAction::Accept;
     let mut result = ElicitResult::new(action);
     result.content = answer.get("content").cloned();
+    if is_accepted {
+        result.content = filled(result.content, schema);
+    }
     result
 }
 

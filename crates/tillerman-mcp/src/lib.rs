@@ -13,6 +13,7 @@ mod requests;
 mod supervise;
 
 mod connect;
+mod defaults;
 mod handler;
 mod listing;
 

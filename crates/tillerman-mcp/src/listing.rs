@@ -8,6 +8,8 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, ServiceError};
 
+use crate::sign_in::Refusal;
+
 /// A server that has more of anything is not one that a model could use.
 const MOST: usize = 2_000;
 
@@ -20,12 +22,19 @@ pub(crate) struct Listing {
 
 /// Why a list could not be had.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct ListError(String);
+pub(crate) enum ListError {
+    #[error("{0}")]
+    Refused(Refusal),
+    #[error("{0}")]
+    Failed(String),
+}
 
 impl From<ServiceError> for ListError {
     fn from(error: ServiceError) -> Self {
-        Self(match error {
+        if let Some(refusal) = Refusal::of(&error) {
+            return Self::Refused(refusal);
+        }
+        Self::Failed(match error {
             ServiceError::McpError(error) => error.message.to_string(),
             error => error.to_string(),
         })

@@ -169,7 +169,7 @@ impl Supervisor {
         match self.try_connect().await {
             Some(Ok(connection)) => self.listen_again(connection, attempt).await,
             // No further attempt helps before somebody signs in.
-            Some(Err(error @ ConnectError::NeedsAuth)) => self.give_up(&error, watch),
+            Some(Err(error @ ConnectError::NeedsAuth(_))) => self.give_up(&error, watch),
             Some(Err(error)) => {
                 tracing::debug!("the MCP server {} is still lost: {error}", self.server.name);
                 Next::Restore { last, attempt: attempt + 1 }
@@ -182,7 +182,7 @@ impl Supervisor {
     fn give_up(&self, error: &ConnectError, watch: Option<Watch>) -> Next {
         self.show(phase_of(error));
         match (error, watch) {
-            (ConnectError::NeedsAuth, Some(watch)) => Next::AwaitSignIn(watch),
+            (ConnectError::NeedsAuth(_), Some(watch)) => Next::AwaitSignIn(watch),
             _ => Next::Wait,
         }
     }
@@ -358,7 +358,7 @@ impl Wire {
 
 fn phase_of(error: &ConnectError) -> Phase {
     match error {
-        ConnectError::NeedsAuth => Phase::NeedsAuth(error.to_string()),
+        ConnectError::NeedsAuth(_) => Phase::NeedsAuth(error.to_string()),
         _ => Phase::Failed(error.to_string()),
     }
 }

@@ -42,6 +42,9 @@ mod links;
 
 mod session;
 
+#[cfg(target_os = "linux")]
+mod code_pages;
+
 pub mod egress;
 pub mod files;
 pub mod seatbelt;
@@ -54,6 +57,9 @@ pub use confinement::{
 pub use egress::{Violation, ViolationKind};
 pub use links::SearchLinksError;
 pub use session::SessionSandbox;
+
+#[cfg(target_os = "linux")]
+pub use code_pages::give_back_code;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{

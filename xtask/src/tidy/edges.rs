@@ -13,6 +13,8 @@ enum Allowed {
 const PROTOCOL: &str = "tillerman-protocol";
 const PORTS: &str = "tillerman-ports";
 const RUNTIME: &str = "tillerman-runtime";
+const SDK: &str = "tillerman";
+const MACROS: &str = "tillerman-macros";
 const TESTKIT: &str = "tillerman-testkit";
 
 /// Everything that is not listed here is forbidden. A new crate needs a row.
@@ -46,7 +48,19 @@ const EDGES: &[(&str, Allowed)] = &[
             "tillerman-sandbox",
         ]),
     ),
-    ("tillerman", Allowed::Only(&[RUNTIME, PORTS, PROTOCOL])),
+    (
+        SDK,
+        Allowed::Only(&[
+            SDK,
+            MACROS,
+            "tillerman-assembly",
+            PORTS,
+            PROTOCOL,
+            "tillerman-store",
+            TESTKIT,
+        ]),
+    ),
+    (MACROS, Allowed::Only(&[])),
     ("tillerman-host", Allowed::Only(&[RUNTIME, PROTOCOL])),
     ("tillerman-web", Allowed::Only(&[])),
     (TESTKIT, Allowed::Only(&[PORTS, PROTOCOL])),

@@ -16,6 +16,8 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, sleep};
 
+use super::scopes;
+
 /// How large a file may be; tokens are a few kilobytes.
 const LONGEST: u64 = 256 * 1024;
 /// Where a file holds what nobody may see.
@@ -25,6 +27,8 @@ const SECRETS: [&str; 4] = [
     "/credentials/token_response/refresh_token",
     "/credentials/token_response/id_token",
 ];
+/// How files end that hold the scopes to sign in for.
+const WANTED: &str = ".scopes";
 /// How long another process may take to renew a token.
 const LOCK: Duration = Duration::from_secs(30);
 const LOCK_AGAIN: Duration = Duration::from_millis(50);
@@ -88,9 +92,10 @@ impl CredentialFiles {
         for entry in entries {
             let entry = entry.map_err(|error| failed(&self.directory, error))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with(&prefix) && name.ends_with(".json") {
+            let is_tokens = name.ends_with(".json");
+            if name.starts_with(&prefix) && (is_tokens || name.ends_with(WANTED)) {
                 std::fs::remove_file(entry.path()).map_err(|it| failed(&entry.path(), it))?;
-                any = true;
+                any |= is_tokens;
             }
         }
         Ok(any)
@@ -145,6 +150,18 @@ impl Keeper {
     pub(crate) async fn record(&self) -> Result<Option<Record>, AuthError> {
         let path = self.path.clone();
         blocking(move || read(&path)).await
+    }
+
+    /// The scopes that the server has wanted beyond those it names to everybody.
+    pub(super) async fn wanted_scopes(&self) -> Vec<String> {
+        let path = self.path.with_extension(&WANTED[1..]);
+        blocking(move || Ok(scopes::wanted(&path))).await.unwrap_or_default()
+    }
+
+    /// Remembers what the next sign-in asks for besides.
+    pub(super) async fn want_scopes(&self, wanted: Vec<String>) -> Result<(), AuthError> {
+        let path = self.path.with_extension(&WANTED[1..]);
+        blocking(move || scopes::want(&path, &wanted)).await
     }
 
     /// Watches for tokens that come or go from now on.
@@ -225,28 +242,37 @@ async fn blocking<T: Send + 'static>(
     done.map_err(|error| failed(error.to_string()))
 }
 
-fn read(path: &Path) -> io::Result<Option<Record>> {
+/// The text of a file, unless there is none.
+pub(super) fn read_text(path: &Path) -> io::Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let mut text = Vec::new();
-    file.take(LONGEST).read_to_end(&mut text)?;
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+fn read(path: &Path) -> io::Result<Option<Record>> {
+    let Some(text) = read_text(path)? else { return Ok(None) };
     // What the parser says could repeat a part of a token.
-    serde_json::from_slice(&text).map(Some).map_err(|_| {
+    serde_json::from_str(&text).map(Some).map_err(|_| {
         let why = format!("{} is damaged; sign in again", path.display());
         io::Error::new(io::ErrorKind::InvalidData, why)
     })
 }
 
-/// Replaces the file in one step, so that no reader ever sees half of it.
 fn write(path: &Path, record: &Record) -> io::Result<()> {
+    replace(path, &serde_json::to_vec(record)?)
+}
+
+/// Replaces a file in one step, so that no reader ever sees half of it.
+pub(super) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let directory = made_directory(path)?;
-    let text = serde_json::to_vec(record)?;
     // Temporary files are made for their owner only, and keep that when they get their name.
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    file.write_all(&text)?;
+    file.write_all(text)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())

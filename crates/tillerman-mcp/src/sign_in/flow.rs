@@ -13,15 +13,16 @@ use tracing::instrument::WithSubscriber as _;
 use tracing::subscriber::NoSubscriber;
 
 use super::callback::{self, Callback, CallbackError, presentable};
-use super::credentials::{CredentialFiles, Origin, hash};
+use super::credentials::{CredentialFiles, Keeper, Origin, hash};
 use super::door::{Door, is_safe};
+use super::probe;
 use super::redirect::Redirect;
 use super::tokens::has_own;
 use crate::config::NamedServer;
 use crate::connect::chain;
 
 /// What authorization servers are told is asking.
-const CLIENT_NAME: &str = "Tillerman";
+pub(super) const CLIENT_NAME: &str = "Tillerman";
 /// How long finding out, registering and exchanging may take, each in all.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -114,12 +115,14 @@ impl SignIn {
         let redirect = Redirect::listen(wish.callback_port.or(options.callback_port)).await?;
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(address, Arc::new(Door)).await?;
-        let found = manager.resolve_metadata().await?;
+        let challenge = probe::challenge(remote).await;
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await?;
         safe(&found.metadata.authorization_endpoint)?;
         safe(&found.metadata.token_endpoint)?;
         manager.set_metadata(found.metadata);
+        let mut keeper = files.keeper(&server.name, &remote.url);
         let scopes = match wish.scopes {
-            scopes if scopes.is_empty() => manager.select_initial_scopes(&[]).await,
+            scopes if scopes.is_empty() => with_wanted(&keeper, &manager).await,
             scopes => scopes,
         };
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
@@ -133,7 +136,6 @@ impl SignIn {
         };
         let url = manager.get_authorization_url(&scopes).await?;
         let state = state_of(&url).ok_or_else(|| SignInError::Insecure(url.clone()))?;
-        let mut keeper = files.keeper(&server.name, &remote.url);
         keeper.origin = Origin { sign_in: hash(&state), client_secret };
         manager.set_credential_store(keeper);
         Ok(Self { manager, redirect, url, state })
@@ -200,6 +202,14 @@ fn remote(server: &NamedServer) -> Result<&RemoteMcpServer, SignInError> {
         return Err(SignInError::NotRemote);
     };
     if has_own(remote) { Err(SignInError::OwnHeader) } else { Ok(remote) }
+}
+
+/// What the server names to everybody, and what it has wanted since.
+async fn with_wanted(keeper: &Keeper, manager: &AuthorizationManager) -> Vec<String> {
+    let mut scopes = manager.select_initial_scopes(&[]).await;
+    let wanted = keeper.wanted_scopes().await;
+    scopes.extend(wanted.into_iter().filter(|scope| !scopes.contains(scope)).collect::<Vec<_>>());
+    scopes
 }
 
 fn safe(address: &str) -> Result<Url, SignInError> {

@@ -6,13 +6,15 @@ use std::time::Duration;
 use reqwest::header::AUTHORIZATION;
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use rmcp::transport::auth::{
-    AuthClient, AuthError, AuthorizationManager, AuthorizationMetadataSource, OAuthClientConfig,
+    AuthClient, AuthError, AuthorizationManager, AuthorizationMetadataResolution,
+    AuthorizationMetadataSource, OAuthClientConfig,
 };
 use tillerman_protocol::mcp::RemoteMcpServer;
 use tokio::time::timeout;
 
 use super::credentials::{CredentialFiles, Record};
 use super::door::{Door, is_safe};
+use super::probe;
 
 /// How long a connection waits to learn where tokens are renewed.
 const DISCOVERY: Duration = Duration::from_secs(10);
@@ -46,7 +48,7 @@ impl Tokens {
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(url, Arc::new(Door)).await?;
         manager.set_credential_store(keeper);
-        if let Err(why) = prepare_renewal(&mut manager, record).await {
+        if let Err(why) = prepare_renewal(&mut manager, record, remote).await {
             // What is kept may still be good for a while.
             tracing::warn!("tokens of the MCP server {server} cannot be renewed: {why}");
         }
@@ -89,12 +91,13 @@ pub(super) fn has_own(remote: &RemoteMcpServer) -> bool {
 async fn prepare_renewal(
     manager: &mut AuthorizationManager,
     record: Record,
+    remote: &RemoteMcpServer,
 ) -> Result<(), AuthError> {
     let failed = |why: &str| AuthError::MetadataError(why.to_owned());
-    let found = timeout(DISCOVERY, manager.resolve_metadata()).await;
+    let is_issued = record.credentials.issuer.is_some();
+    let found = timeout(DISCOVERY, discover(manager, remote, is_issued)).await;
     let found = found.map_err(|_| failed("its authorization server does not answer"))??;
-    let is_guess = found.source == AuthorizationMetadataSource::LegacyEndpointFallback;
-    if is_guess && record.credentials.issuer.is_some() {
+    if is_guess(&found) && is_issued {
         // Guessed endpoints belong to the server itself, which must not see the refresh token.
         return Err(failed("it no longer says who issues its tokens"));
     }
@@ -106,4 +109,22 @@ async fn prepare_renewal(
         manager.configure_client(client.with_client_secret(secret))?;
     }
     Ok(())
+}
+
+/// Servers that say only in a challenge who issues their tokens are challenged.
+async fn discover(
+    manager: &AuthorizationManager,
+    remote: &RemoteMcpServer,
+    is_issued: bool,
+) -> Result<AuthorizationMetadataResolution, AuthError> {
+    let found = manager.resolve_metadata().await?;
+    if !is_issued || !is_guess(&found) {
+        return Ok(found);
+    }
+    let challenge = probe::challenge(remote).await;
+    manager.resolve_metadata_from_challenge(challenge.as_deref()).await
+}
+
+fn is_guess(found: &AuthorizationMetadataResolution) -> bool {
+    found.source == AuthorizationMetadataSource::LegacyEndpointFallback
 }

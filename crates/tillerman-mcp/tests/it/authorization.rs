@@ -46,6 +46,23 @@ pub(crate) struct Office {
     pub(crate) refuses: bool,
     /// How often tokens were given.
     pub(crate) count: u32,
+    /// Where the protected servers are stricter or laxer than most.
+    pub(crate) conduct: Conduct,
+    /// The scopes that tokens were given for.
+    granted: BTreeMap<String, String>,
+}
+
+/// How protected servers treat requests, beyond wanting a token for each.
+#[derive(Clone, Default)]
+pub(crate) struct Conduct {
+    /// Only answers to requests of the protocol say where tokens come from.
+    pub(crate) is_terse: bool,
+    /// The scope that challenges name.
+    pub(crate) names_scope: Option<&'static str>,
+    /// Methods that need no token.
+    pub(crate) free: &'static [&'static str],
+    /// A method that needs a token for this scope.
+    pub(crate) strict: Option<(&'static str, &'static str)>,
 }
 
 pub(crate) type Shared = Arc<Mutex<Office>>;
@@ -59,8 +76,10 @@ pub(crate) async fn office(lifetime: u64, gives_secrets: bool) -> (Shared, JoinS
     let (older, _) = older();
     let protected = newer().merge(older).layer(from_fn_with_state(Arc::clone(&office), protect));
     let router = Router::new()
-        .route("/.well-known/oauth-protected-resource", get(resource))
-        .route("/.well-known/oauth-authorization-server", get(metadata))
+        .route("/.well-known/oauth-protected-resource", get(known_resource))
+        .route("/elsewhere", get(resource))
+        .route("/.well-known/oauth-authorization-server", get(known_metadata))
+        .route("/.well-known/oauth-authorization-server/issuer", get(metadata))
         .route("/register", post(register))
         .route("/authorize", get(authorize))
         .route("/token", post(token))
@@ -73,30 +92,72 @@ pub(crate) async fn office(lifetime: u64, gives_secrets: bool) -> (Shared, JoinS
 
 async fn protect(State(office): State<Shared>, request: Request<Body>, next: Next) -> Response {
     let sent = request.headers().get("authorization").and_then(|it| it.to_str().ok());
-    let token = sent.and_then(|it| it.strip_prefix("Bearer ")).unwrap_or_default();
-    let challenge = {
-        let office = office.lock().unwrap();
-        let pointer = format!("{}/.well-known/oauth-protected-resource", office.url);
-        (office.refuses || !office.valid.contains(token))
-            .then(|| format!("Bearer resource_metadata=\"{pointer}\""))
-    };
-    match challenge {
-        Some(challenge) => {
-            (StatusCode::UNAUTHORIZED, [("www-authenticate", challenge)]).into_response()
-        }
-        None => next.run(request).await,
+    let token = sent.and_then(|it| it.strip_prefix("Bearer ")).unwrap_or_default().to_owned();
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let refusal = office.lock().unwrap().refusal(&token, message["method"].as_str());
+    match refusal {
+        Some((StatusCode::METHOD_NOT_ALLOWED, _)) => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        Some((status, challenge)) => (status, [("www-authenticate", challenge)]).into_response(),
+        None => next.run(Request::from_parts(parts, Body::from(body))).await,
     }
 }
 
+impl Office {
+    fn issuer(&self) -> String {
+        if self.conduct.is_terse { format!("{}/issuer", self.url) } else { self.url.clone() }
+    }
+
+    /// Why a request is refused, if it is.
+    fn refusal(&self, token: &str, method: Option<&str>) -> Option<(StatusCode, String)> {
+        let Conduct { is_terse, names_scope, free, strict } = self.conduct.clone();
+        if method.is_some_and(|method| free.contains(&method)) {
+            return None;
+        }
+        let place = if is_terse { "elsewhere" } else { ".well-known/oauth-protected-resource" };
+        let mut challenge = format!("Bearer resource_metadata=\"{}/{place}\"", self.url);
+        if self.refuses || !self.valid.contains(token) {
+            if is_terse && method.is_none() {
+                return Some((StatusCode::METHOD_NOT_ALLOWED, String::new()));
+            }
+            challenge.extend(names_scope.map(|scope| format!(", scope=\"{scope}\"")));
+            return Some((StatusCode::UNAUTHORIZED, challenge));
+        }
+        let (_, scope) = strict.filter(|(strict, _)| method == Some(*strict))?;
+        let granted = self.granted.get(token).map(String::as_str).unwrap_or_default();
+        let is_granted = granted.split_whitespace().any(|it| it == scope);
+        let more = format!("{challenge}, error=\"insufficient_scope\", scope=\"{scope}\"");
+        (!is_granted).then_some((StatusCode::FORBIDDEN, more))
+    }
+}
+
+/// What lies where everybody looks, unless the server tells only who asks it.
+async fn known(office: &Shared, document: Json<Value>) -> Response {
+    if office.lock().unwrap().conduct.is_terse {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    document.into_response()
+}
+
+async fn known_resource(State(office): State<Shared>) -> Response {
+    known(&office, resource(State(Arc::clone(&office))).await).await
+}
+
+async fn known_metadata(State(office): State<Shared>) -> Response {
+    known(&office, metadata(State(Arc::clone(&office))).await).await
+}
+
 async fn resource(State(office): State<Shared>) -> Json<Value> {
-    let url = office.lock().unwrap().url.clone();
-    Json(json!({"resource": format!("{url}/"), "authorization_servers": [url],
+    let office = office.lock().unwrap();
+    Json(json!({"resource": format!("{}/", office.url), "authorization_servers": [office.issuer()],
         "scopes_supported": ["notes"]}))
 }
 
 async fn metadata(State(office): State<Shared>) -> Json<Value> {
-    let url = office.lock().unwrap().url.clone();
-    Json(json!({"issuer": url, "authorization_endpoint": format!("{url}/authorize"),
+    let office = office.lock().unwrap();
+    let url = &office.url;
+    Json(json!({"issuer": office.issuer(), "authorization_endpoint": format!("{url}/authorize"),
         "token_endpoint": format!("{url}/token"),
         "registration_endpoint": format!("{url}/register"),
         "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"]}))
@@ -154,6 +215,8 @@ async fn token(State(office): State<Shared>, headers: HeaderMap, body: String) -
     let (access, refresh) =
         (format!("access-{}", office.count), format!("refresh-{}", office.count));
     office.valid.insert(access.clone());
+    let scope = office.asked.last().and_then(|asked| asked.get("scope").cloned());
+    office.granted.insert(access.clone(), scope.unwrap_or_default());
     office.refresh = Some(refresh.clone());
     Json(json!({"access_token": access, "token_type": "Bearer", "refresh_token": refresh,
         "expires_in": office.lifetime}))

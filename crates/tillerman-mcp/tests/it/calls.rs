@@ -107,6 +107,25 @@ async fn a_servers_question_goes_to_the_host_and_its_answer_back() {
 }
 
 #[tokio::test]
+async fn fields_that_a_person_leaves_as_they_are_have_the_forms_own_values() {
+    let stage = with_script("well").await;
+    for (answer, sent) in [
+        (json!({"action": "accept"}), r#"{"action": "accept", "content": {"name": "Bob"}}"#),
+        (
+            json!({"action": "accept", "content": {"name": "Ada"}}),
+            r#"{"action": "accept", "content": {"name": "Ada"}}"#,
+        ),
+        (json!({"action": "decline"}), r#"{"action": "decline"}"#),
+    ] {
+        stage.host.answers(move |_| Some(Ok(answer.clone())));
+        assert_eq!(stage.text("ask", json!({"default": "Bob"})).await, sent);
+    }
+    let asked = stage.host.asked.lock().unwrap()[0].clone();
+    assert_eq!(asked["requested_schema"]["properties"]["name"]["default"], "Bob");
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_question_that_nobody_answers_is_declined() {
     let stage = with_script("well").await;
     assert_eq!(stage.text("ask", json!({})).await, r#"{"action": "decline"}"#);

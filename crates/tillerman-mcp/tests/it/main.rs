@@ -10,6 +10,8 @@ mod asking;
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod challenges;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod faults;

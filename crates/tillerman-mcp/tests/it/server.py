@@ -88,7 +88,7 @@ def call(ident, params):
     if name == "ask":
         asked["q1"] = ident
         send({"id": "q1", "method": "elicitation/create", "params": {"mode": "form", "message": "Your name?", "requestedSchema": {
-            "type": "object", "properties": {"name": {"type": "string"}}}}})
+            "type": "object", "properties": {"name": {"type": "string", **arguments}}}}})
         return None
     if name in ("roots", "sample"):
         asked[name] = ident

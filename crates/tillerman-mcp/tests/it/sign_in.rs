@@ -13,9 +13,9 @@ use crate::authorization::{Shared, office, sent_back, visit};
 use crate::stage::{PATIENCE, Stage, hub, limits, named};
 
 /// Tokens that are good for the whole test.
-const LONG: u64 = 3600;
+pub(crate) const LONG: u64 = 3600;
 
-fn http(office: &Shared) -> Value {
+pub(crate) fn http(office: &Shared) -> Value {
     json!({"type": "http", "url": format!("{}/mcp", office.lock().unwrap().url)})
 }
 
@@ -29,7 +29,7 @@ async fn begin(stage: &Stage, config: &Value) -> Result<SignIn, SignInError> {
 }
 
 /// Signs in with a browser on this machine.
-async fn sign_in(stage: &Stage, config: &Value) {
+pub(crate) async fn sign_in(stage: &Stage, config: &Value) {
     let sign_in = begin(stage, config).await.unwrap();
     let back = sent_back(sign_in.url()).await;
     let (page, callback) = tokio::join!(visit(&back), timeout(PATIENCE, sign_in.redirected()));
@@ -47,7 +47,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-async fn connected(stage: &Stage) {
+pub(crate) async fn connected(stage: &Stage) {
     stage.until("the connection", |stage| stage.status("s").status == "connected").await;
 }
 
