@@ -22,10 +22,12 @@ mod live;
 
 mod api;
 mod host;
+mod ipc;
 mod serve;
 
 pub use access::{Role, Token, User};
 pub use host::{Host, StartHostError, UserError};
+pub use ipc::{IpcEnd, IpcSettings, Memory, PrepareImage};
 pub use launch::{
     BoxFuture, Health, LaunchError, Launcher, RunEnd, RunOrder, RunningSession, SessionStart,
 };
