@@ -7,7 +7,7 @@ use tillerman_protocol::Moment;
 
 /// Tells the system's time.
 #[derive(Debug)]
-pub(crate) struct SystemClock;
+pub struct SystemClock;
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is where time comes from")]

@@ -24,7 +24,8 @@ impl Environment {
 
     /// The environment with variables of settings over it. Where settings themselves lie was
     /// decided before they were read.
-    pub(crate) fn overlaid(&self, variables: Vec<(String, String)>) -> Self {
+    #[must_use]
+    pub fn overlaid(&self, variables: Vec<(String, String)>) -> Self {
         let mut all = self.variables.clone();
         for (name, value) in variables {
             if matches!(name.as_str(), "CLAUDE_CONFIG_DIR" | "HOME") {

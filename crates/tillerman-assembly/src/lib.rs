@@ -45,6 +45,7 @@ mod suggestion;
 pub use assemble::assemble;
 pub use bare_tools::{BareTools, bare_tools};
 pub use checkpoints::{file_checkpoints, session_to_resume};
+pub use clock::SystemClock;
 pub use engine_setup::PROTOCOL_LEVEL;
 pub use environment::Environment;
 pub use failure::StartFailure;

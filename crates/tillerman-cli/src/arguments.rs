@@ -1,11 +1,14 @@
 //! The command line: every flag that official SDKs pass, and a help text for people.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
 use crate::config_command::ConfigCommand;
 use crate::mcp_command::McpCommand;
 use crate::permissions::PermissionsCommand;
+use crate::serve::{ServeArguments, UsersCommand};
 use crate::trust_command::TrustArguments;
 
 const ABOUT: &str = "Tillerman runs agents: it talks to a model, runs the tools the model asks for, \
@@ -75,6 +78,26 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Let the settings of a repository take effect, after you looked at them
     Trust(TrustArguments),
+    /// Agents in the browser: serves a page on this machine
+    Serve(ServeArguments),
+    /// Build the host's database anew from the transcripts
+    Reindex {
+        /// Where the host keeps its data
+        #[arg(long, value_name = "DIR")]
+        data_dir: Option<PathBuf>,
+    },
+    /// Write what somebody who helps needs to know into a file, without secrets
+    DebugBundle {
+        /// The file; it must not exist
+        #[arg(default_value = "tillerman-debug.md")]
+        output: PathBuf,
+        /// Where the host keeps its data
+        #[arg(long, value_name = "DIR")]
+        data_dir: Option<PathBuf>,
+    },
+    /// Who else may use the host
+    #[command(subcommand)]
+    Users(UsersCommand),
     /// MCP servers: add, list, get, remove; or serve the built-in tools
     #[command(subcommand)]
     Mcp(McpCommand),

@@ -14,6 +14,7 @@ mod mcp_login;
 mod mcp_serve;
 mod permission_cases;
 mod permissions;
+mod serve;
 mod trust_command;
 
 mod present;
@@ -88,6 +89,10 @@ fn carry_out(command: &Command, arguments: &Arguments) -> ExitCode {
         Command::Config(command) => config_command::run(command),
         Command::Trust(arguments) => trust_command::run(arguments),
         Command::Doctor => Ok(diagnose()),
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Reindex { data_dir } => serve::run_reindex(data_dir.clone()),
+        Command::DebugBundle { output, data_dir } => serve::run_bundle(output, data_dir.clone()),
+        Command::Users(command) => serve::run_users(command),
         Command::Mcp(command) => mcp_command::run(command, arguments),
     };
     match done {

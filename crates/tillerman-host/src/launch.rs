@@ -17,6 +17,9 @@ pub trait Launcher: Send + Sync + std::fmt::Debug {
     /// cannot run, and ends then.
     fn launch(&self, order: RunOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>>;
 
+    /// Starts one for a program that says what it wants in the terms of the command line.
+    fn open(&self, order: OpenOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>>;
+
     /// Whether the provider of a model can be reached.
     fn probe(&self, model: &str) -> BoxFuture<'_, Health>;
 }
@@ -75,6 +78,17 @@ pub struct RunOrder {
     pub max_budget_usd: Option<f64>,
 }
 
+/// A session in the terms of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenOrder {
+    /// Where it works.
+    pub cwd: PathBuf,
+    /// The arguments, without the program.
+    pub arguments: Vec<String>,
+    /// Variables on top of the host's.
+    pub environment: BTreeMap<String, String>,
+}
+
 /// Which session a run is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionStart {
@@ -127,4 +141,6 @@ pub struct RunEnd {
     pub is_orderly: bool,
     /// What it said when it ended, for people; empty when there is nothing to say.
     pub message: String,
+    /// What a process would have returned: 0 when its last round succeeded.
+    pub exit_code: i32,
 }

@@ -23,14 +23,18 @@ mod live;
 mod api;
 mod host;
 mod ipc;
+mod reindex;
 mod serve;
+mod summary;
 
 pub use access::{Role, Token, User};
 pub use host::{Host, StartHostError, UserError};
 pub use ipc::{IpcEnd, IpcSettings, Memory, PrepareImage};
 pub use launch::{
-    BoxFuture, Health, LaunchError, Launcher, RunEnd, RunOrder, RunningSession, SessionStart,
+    BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
+    SessionStart,
 };
+pub use reindex::{Reindexed, Retold};
 pub use serve::{ServeError, Served};
 pub use settings::{Assets, HostSettings, Page, Timeouts};
 pub use store::{OpenStoreError, Store, StoreError};

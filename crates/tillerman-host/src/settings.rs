@@ -14,9 +14,11 @@ pub struct Page {
     pub content_type: String,
     /// Changes when its bytes do.
     pub etag: String,
+    /// Whether its name changes with its bytes, so that browsers may keep it.
+    pub immutable: bool,
 }
 
-/// Finds a file of the web page by its path, such as `index.html`.
+/// Finds a file of the web page by its path without a leading slash; the page itself has none.
 pub type Assets = fn(&str) -> Option<Page>;
 
 /// What whoever starts a host decides.

@@ -1,5 +1,6 @@
 //! Sessions as processes of their own: slower to start, isolated, and as another user if wanted.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::launch::{
-    BoxFuture, Health, LaunchError, Launcher, RunEnd, RunOrder, RunningSession, SessionStart,
+    BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
+    SessionStart,
 };
 
 const IN_FLIGHT: usize = 256;
@@ -52,7 +54,18 @@ pub struct RunAs {
 
 impl Launcher for Subprocess {
     fn launch(&self, order: RunOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
-        Box::pin(async move { self.start(&order) })
+        Box::pin(async move {
+            let papers = self.papers(&order).map_err(|error| {
+                LaunchError::new(format!("The session's settings could not be written: {error}."))
+            })?;
+            self.start(&order.cwd, &arguments(&order), &BTreeMap::new(), papers)
+        })
+    }
+
+    fn open(&self, order: OpenOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
+        Box::pin(
+            async move { self.start(&order.cwd, &order.arguments, &order.environment, Vec::new()) },
+        )
     }
 
     fn probe(&self, _model: &str) -> BoxFuture<'_, Health> {
@@ -68,20 +81,24 @@ impl Launcher for Subprocess {
 }
 
 impl Subprocess {
-    fn start(&self, order: &RunOrder) -> Result<RunningSession, LaunchError> {
-        let papers = self.papers(order).map_err(|error| {
-            LaunchError::new(format!("The session's settings could not be written: {error}."))
-        })?;
+    fn start(
+        &self,
+        cwd: &Path,
+        arguments: &[String],
+        variables: &BTreeMap<String, String>,
+        papers: Vec<(OsString, PathBuf)>,
+    ) -> Result<RunningSession, LaunchError> {
         let mut command = Command::new(&self.program);
         command
-            .args(arguments(order))
+            .args(arguments)
             .args(papers.iter().flat_map(|(flag, path)| [flag.as_os_str(), path.as_os_str()]))
             .env_clear()
             .envs(self.environment.iter().cloned())
             .env("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
             .env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")
             .env("CLAUDE_CODE_ENTRYPOINT", "tillerman-host")
-            .current_dir(&order.cwd)
+            .envs(variables)
+            .current_dir(cwd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -90,7 +107,7 @@ impl Subprocess {
         if let Some(run_as) = &self.run_as {
             command.uid(run_as.uid).gid(run_as.gid).env("HOME", &run_as.home);
         }
-        let mut child = command.spawn().map_err(|error| explain(&error, &self.program, order))?;
+        let mut child = command.spawn().map_err(|error| explain(&error, &self.program, cwd))?;
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -175,14 +192,14 @@ fn arguments(order: &RunOrder) -> Vec<String> {
     all
 }
 
-fn explain(error: &std::io::Error, program: &Path, order: &RunOrder) -> LaunchError {
-    let message = if order.cwd.is_dir() {
+fn explain(error: &std::io::Error, program: &Path, cwd: &Path) -> LaunchError {
+    let message = if cwd.is_dir() {
         format!("{} could not be started: {error}.", program.display())
     } else {
         format!(
             "The working directory {} is not there. Bring it back, or begin a conversation in \
              another directory.",
-            order.cwd.display()
+            cwd.display()
         )
     };
     LaunchError::new(message)
@@ -229,11 +246,15 @@ impl Process {
             drop(std::fs::remove_file(path));
         }
         match ended {
-            Some((Ok(status), said)) => RunEnd { is_orderly: status.success(), message: said },
-            Some((Err(error), said)) => {
-                RunEnd { is_orderly: false, message: format!("{said}\n{error}") }
+            Some((Ok(status), message)) => {
+                let exit_code = status.code().unwrap_or(1);
+                RunEnd { is_orderly: status.success(), message, exit_code }
             }
-            None => RunEnd { is_orderly: true, message: String::new() },
+            Some((Err(error), said)) => {
+                let message = format!("{said}\n{error}");
+                RunEnd { is_orderly: false, message, exit_code: 1 }
+            }
+            None => RunEnd { is_orderly: true, ..RunEnd::default() },
         }
     }
 }

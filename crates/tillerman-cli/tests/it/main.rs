@@ -45,6 +45,8 @@ mod sandbox;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod serve;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod settings;

@@ -21,6 +21,7 @@ mod sessions;
 mod usage;
 
 mod page;
+mod sdk;
 mod sign_in;
 mod socket;
 

@@ -24,7 +24,7 @@ pub(crate) async fn page(
     // Addresses inside the page look like files that are not there; names of files do not.
     let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
     match assets(path) {
-        Some(page) => Ok(send(page, request.headers(), true)),
+        Some(page) => Ok(send(page, request.headers())),
         None if is_file => Err(ApiError::unknown("file")),
         None => Ok(index(&state, request.headers())),
     }
@@ -32,18 +32,19 @@ pub(crate) async fn page(
 
 /// The page itself.
 pub(crate) fn index(state: &ApiState, headers: &HeaderMap) -> Response {
-    match (state.shared.settings.assets)("index.html") {
-        Some(page) => send(page, headers, false),
+    match (state.shared.settings.assets)("") {
+        Some(page) => send(page, headers),
         None => ([(CONTENT_TYPE, "text/html; charset=utf-8")], NO_PAGE).into_response(),
     }
 }
 
-fn send(page: Page, headers: &HeaderMap, is_part: bool) -> Response {
+fn send(page: Page, headers: &HeaderMap) -> Response {
     let etag = format!("\"{}\"", page.etag);
     let is_known =
         headers.get(IF_NONE_MATCH).is_some_and(|held| held.as_bytes() == etag.as_bytes());
     // Parts carry a hash in their names; the page names them and is asked for each time.
-    let keep = if is_part { "public, max-age=3600" } else { "no-cache" };
+    let forever = "public, max-age=31536000, immutable";
+    let keep = if page.immutable { forever } else { "no-cache" };
     let head = [(ETAG, etag), (CACHE_CONTROL, keep.to_owned()), (CONTENT_TYPE, page.content_type)];
     if is_known {
         return (StatusCode::NOT_MODIFIED, head).into_response();

@@ -14,7 +14,7 @@ use crate::api::gate::Gate;
 use crate::api::guard::guard;
 use crate::api::{
     approvals, completions, conversations, documents, events, export, info, messages, openapi,
-    operations, page, sessions, sign_in, socket, usage,
+    operations, page, sdk, sessions, sign_in, socket, usage,
 };
 use crate::live::{Directory, Shared};
 use crate::wire::{
@@ -162,7 +162,7 @@ pub(crate) fn router(state: Arc<ApiState>) -> Router {
         let path = endpoint.path;
         api = api.route(path, endpoint.into_route());
     }
-    let api = api.route("/socket", get(socket::socket));
+    let api = api.route("/socket", get(socket::socket)).route("/sdk", get(sdk::sdk));
     Router::new()
         .nest("/api/v1", api)
         .route("/api/{*rest}", axum::routing::any(page::no_such_endpoint))

@@ -103,12 +103,11 @@ impl Talk {
                 }
             }
             Pending::Reply(reply) => drop(reply.send(answer)),
-            Pending::Rewinding { message, by, reply } => {
-                let mut answer = answer;
-                if answer.is_ok() {
-                    let forgotten = self.forget_from(&message, &by).await;
-                    answer = forgotten.and(answer);
-                }
+            Pending::Rewinding { request, by, reply } => {
+                let answer = match answer {
+                    Ok(answer) => self.rewound(&request, &by, &answer).await.map(|()| answer),
+                    Err(refusal) => Err(refusal),
+                };
                 drop(reply.send(answer));
             }
             Pending::Reopening(cards) => {
@@ -134,20 +133,45 @@ impl Talk {
         }
         let body = json!({"subtype": "rewind_files", "user_message_id": request.message_id,
             "dry_run": request.dry_run});
-        if request.dry_run || !request.conversation {
+        if request.dry_run {
             return self.ask(body, reply).await;
         }
         if let Err(refusal) = self.ensure_run().await {
             return drop(reply.send(Err(refusal)));
         }
         if let Some(run) = &mut self.run {
-            let message = request.message_id;
-            run.request(body, Pending::Rewinding { message, by, reply }).await;
+            run.request(body, Pending::Rewinding { request, by, reply }).await;
         }
     }
 
-    /// Has the conversation forget a message and everything after it from its next run on.
-    async fn forget_from(&mut self, message: &str, by: &str) -> Result<(), Refusal> {
+    /// Files are back. Where that is wanted, the conversation forgets the message and everything
+    /// after it from its next run on.
+    async fn rewound(
+        &mut self,
+        request: &RewindRequest,
+        by: &str,
+        answer: &Value,
+    ) -> Result<(), Refusal> {
+        if request.conversation {
+            self.forget_from(&request.message_id).await?;
+        }
+        let files = answer["filesChanged"].as_array().map_or(0, Vec::len);
+        let mut change = Change::event(Event::Rewound {
+            message_id: request.message_id.clone(),
+            conversation: request.conversation,
+            files: files as u64,
+        });
+        let note = self.audit_note(by, "conversation.rewind", request.message_id.clone());
+        change.audit.push(note);
+        self.commit(change).await?;
+        // The next run begins where the conversation now ends.
+        if let Some(run) = self.run.as_mut().filter(|_| request.conversation) {
+            run.close_input();
+        }
+        Ok(())
+    }
+
+    async fn forget_from(&mut self, message: &str) -> Result<(), Refusal> {
         let (conversation, wanted) = (self.row.shown.id.clone(), message.to_owned());
         let is_continued = self
             .shared
@@ -163,13 +187,6 @@ impl Talk {
             self.row.session_cost = 0.0;
         }
         self.row.shown.state = ConversationState::Idle;
-        let mut change = Change::event(Event::Rewound { message_id: message.to_owned() });
-        change.audit.push(self.audit_note(by, "conversation.rewind", message.to_owned()));
-        self.commit(change).await?;
-        // The next run begins where the conversation now ends.
-        if let Some(run) = &mut self.run {
-            run.close_input();
-        }
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Storing what happened and then telling clients, in that order.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -31,6 +32,14 @@ pub(crate) struct Change {
     pub(crate) audit: Vec<AuditNote>,
 }
 
+/// Changes that the store refused, and when it is asked again.
+#[derive(Debug, Default)]
+pub(crate) struct Stuck {
+    pub(crate) changes: VecDeque<Change>,
+    pub(crate) retry_at: Option<Instant>,
+    retries: u32,
+}
+
 /// Something for clients.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
@@ -60,8 +69,13 @@ impl Change {
 }
 
 impl Talk {
-    /// Stores a change with the row as it is now, then tells clients.
+    /// Stores a change, after everything that waits to be stored, then tells clients.
     pub(crate) async fn commit(&mut self, change: Change) -> Result<(), StoreError> {
+        self.catch_up().await?;
+        self.store(change).await
+    }
+
+    async fn store(&mut self, change: Change) -> Result<(), StoreError> {
         let before = self.row.shown.clone();
         let at = self.shared.now();
         let mut row = self.row.clone();
@@ -116,35 +130,57 @@ impl Talk {
         crate::api::shown(self.row.shown.clone(), &self.shared.settings)
     }
 
-    /// Stores what a run brought. While the store refuses, the run waits: nothing is lost, and
-    /// nothing is shown that is not stored.
+    /// Stores what a run brought. While the store refuses, the run waits: nothing is lost, nothing
+    /// is shown that is not stored, and people can still look.
     pub(crate) async fn keep(&mut self, change: Change) {
         if change.is_empty() && self.row.shown.state == self.kept_state {
             return;
         }
-        for _ in 0..MOST_RETRIES {
-            let Err(error) = self.commit(change.clone()).await else {
-                self.trouble.is_full = false;
-                return;
-            };
+        if !self.stuck.changes.is_empty() {
+            return self.stuck.changes.push_back(change);
+        }
+        if let Err(error) = self.commit(change.clone()).await {
             self.tell_trouble(&error);
-            if self.is_draining {
-                return;
+            self.stuck.changes.push_back(change);
+            self.stuck.retry_at = Some(Instant::now() + RETRY);
+        }
+    }
+
+    /// Asks a store again that refused.
+    pub(crate) async fn retry(&mut self) {
+        self.stuck.retries += 1;
+        match self.catch_up().await {
+            Ok(()) => self.stuck = Stuck::default(),
+            Err(error) if self.stuck.retries < MOST_RETRIES => {
+                self.tell_trouble(&error);
+                self.stuck.retry_at = Some(Instant::now() + RETRY);
             }
-            tokio::time::sleep(RETRY).await;
+            Err(_) => {
+                tracing::error!("nothing could be stored for ten minutes; the run is ended");
+                self.stuck = Stuck::default();
+                if let Some(run) = &self.run {
+                    run.stop.cancel();
+                }
+            }
         }
-        tracing::error!("nothing could be stored for ten minutes; the run is ended");
-        if let Some(run) = &self.run {
-            run.stop.cancel();
+    }
+
+    /// Stores what waits, in order.
+    async fn catch_up(&mut self) -> Result<(), StoreError> {
+        while let Some(change) = self.stuck.changes.front().cloned() {
+            self.store(change).await?;
+            self.stuck.changes.pop_front();
         }
+        self.trouble.is_full = false;
+        Ok(())
     }
 
     /// Tells whoever looks, once, since nothing can be stored.
     fn tell_trouble(&mut self, error: &StoreError) {
-        tracing::error!(%error, "an event could not be stored; the run waits");
         if std::mem::replace(&mut self.trouble.is_full, true) {
             return;
         }
+        tracing::error!(%error, "an event could not be stored; the run waits");
         let message = format!(
             "What happens cannot be stored ({error}), so the run waits. Make room on the disk; it \
              goes on by itself."
@@ -208,7 +244,7 @@ impl Change {
 }
 
 /// What a search can find in an event.
-fn words(event: &Event) -> String {
+pub(crate) fn words(event: &Event) -> String {
     let mut words = match event {
         Event::User { text, .. } => text.clone(),
         Event::Frame { frame } if frame["type"] == "assistant" => said(frame),

@@ -144,6 +144,9 @@ impl Talk {
         };
         change.messages.push((id.to_owned(), state));
         if state == MessageState::Taken {
+            if self.messages[place].0.position > 0 {
+                change.push(Event::Queued { message_id: id.to_owned(), position: 0 });
+            }
             self.messages[place].1 = state;
         } else {
             self.messages.remove(place);

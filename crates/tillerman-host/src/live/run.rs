@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::launch::RunningSession;
 use crate::live::order::{Refusal, RefusalKind, Reply};
+use crate::wire::RewindRequest;
 
 /// How long a session may take to take a frame; one that takes none is stuck.
 const LONGEST_SEND: Duration = Duration::from_secs(10);
@@ -58,8 +59,8 @@ pub(crate) enum Pending {
     Reply(Reply<Value>),
     /// Calls are taken up again; the cards they belong to.
     Reopening(Vec<String>),
-    /// Files are brought back; the conversation then forgets this message and what follows.
-    Rewinding { message: String, by: String, reply: Reply<Value> },
+    /// Files are brought back, and the conversation may forget as well.
+    Rewinding { request: RewindRequest, by: String, reply: Reply<Value> },
     /// A message is taken back.
     TakingBack(String, Reply<()>),
     /// Nobody waits.

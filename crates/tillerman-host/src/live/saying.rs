@@ -65,6 +65,7 @@ impl Talk {
             text: row.text.clone(),
             attachments: row.attachments.iter().map(note_of).collect(),
             by,
+            client_id: row.client_id.clone(),
         });
         if position > 0 {
             change.push(Event::Queued { message_id: message_id.clone(), position });

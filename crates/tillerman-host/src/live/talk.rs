@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::launch::RunEnd;
+use crate::live::committing::Stuck;
 use crate::live::feed::Envelope;
 use crate::live::order::{Attached, Order, Refusal};
 use crate::live::run::Run;
@@ -38,6 +39,7 @@ pub(crate) struct Talk {
     /// Messages that no run has answered, oldest first.
     pub(crate) messages: Vec<(MessageRow, MessageState)>,
     pub(crate) trouble: Trouble,
+    pub(crate) stuck: Stuck,
     /// What a session that starts afresh has to be told of the conversation so far.
     pub(crate) retelling: Option<String>,
     pub(crate) is_draining: bool,
@@ -85,6 +87,7 @@ impl Talk {
             errands: JoinSet::new(),
             messages: Vec::new(),
             trouble: Trouble::default(),
+            stuck: Stuck::default(),
             retelling: None,
             is_draining: false,
             is_over: false,
@@ -101,7 +104,9 @@ impl Talk {
             let step = tokio::select! {
                 biased;
                 order = orders.recv() => Step::Told(order),
-                count = receive(&mut self.run, &mut frames) => Step::Heard(count),
+                count = receive(&mut self.run, &mut frames), if self.stuck.changes.is_empty() => {
+                    Step::Heard(count)
+                }
                 Some(ended) = self.work.join_next() => Step::Ended(ended.unwrap_or_else(|error| broken(&error))),
                 () = tokio::time::sleep_until(due) => Step::Due,
             };
@@ -127,10 +132,7 @@ impl Talk {
 
     /// Whether anything is under way or anybody looks.
     fn is_needed(&self) -> bool {
-        self.run.is_some()
-            || self.feed.receiver_count() > 0
-            || self.trouble.restart_at.is_some()
-            || self.trouble.look_at.is_some()
+        self.run.is_some() || self.feed.receiver_count() > 0 || self.next_deadline().is_some()
     }
 
     /// Leaves, unless somebody came in the last moment.
@@ -162,6 +164,8 @@ impl Talk {
             Order::Greet { reply } => self.greet(reply).await,
             Order::Rewind { request, by, reply } => self.rewind(request, by, reply).await,
             Order::Attach { reply } => {
+                // Whoever comes now has not heard that nothing can be stored.
+                self.trouble.is_full = false;
                 let attached =
                     Attached { last_seq: self.row.last_seq, events: self.feed.subscribe() };
                 drop(reply.send(Ok(attached)));
@@ -243,7 +247,7 @@ impl Talk {
             Ok(Some(ended)) => ended.unwrap_or_else(|error| broken(&error)),
             Ok(None) | Err(_) => {
                 self.work.abort_all();
-                RunEnd { is_orderly: false, message: "The session fell silent.".to_owned() }
+                RunEnd { message: "The session fell silent.".to_owned(), ..RunEnd::default() }
             }
         };
         self.run_ended(end).await;
@@ -260,5 +264,5 @@ async fn receive(run: &mut Option<Run>, frames: &mut Vec<Value>) -> usize {
 
 fn broken(error: &tokio::task::JoinError) -> RunEnd {
     let message = if error.is_panic() { "The session broke." } else { "The session was ended." };
-    RunEnd { is_orderly: false, message: message.to_owned() }
+    RunEnd { message: message.to_owned(), ..RunEnd::default() }
 }

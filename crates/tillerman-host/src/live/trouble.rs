@@ -156,7 +156,7 @@ impl Talk {
     /// When something is due.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let timeouts = &self.shared.settings.timeouts;
-        let mut due = vec![self.trouble.restart_at, self.trouble.look_at];
+        let mut due = vec![self.trouble.restart_at, self.trouble.look_at, self.stuck.retry_at];
         if let Some(run) = &self.run {
             due.push(run.next_deadline());
             if !run.has_spoken && run.greeting.is_none() {
@@ -177,6 +177,9 @@ impl Talk {
     /// Does what is due.
     pub(crate) async fn due(&mut self) {
         let now = Instant::now();
+        if self.stuck.retry_at.is_some_and(|at| at <= now) {
+            return self.retry().await;
+        }
         if self.trouble.restart_at.is_some_and(|at| at <= now) {
             self.trouble.restart_at = None;
             return self.go_on().await;

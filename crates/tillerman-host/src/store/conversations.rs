@@ -132,6 +132,15 @@ impl ConversationRow {
         connection.prepare_cached(&sql)?.query_row([id], Self::read).optional()
     }
 
+    /// The conversation that a session belongs to.
+    pub(crate) fn of_session(
+        connection: &Connection,
+        session: &str,
+    ) -> Result<Option<Self>, rusqlite::Error> {
+        let sql = format!("SELECT {COLUMNS} FROM conversations c WHERE c.session_id = ?1");
+        connection.query_row(&sql, [session], Self::read).optional()
+    }
+
     pub(crate) fn list(
         connection: &Connection,
         query: &ListQuery,

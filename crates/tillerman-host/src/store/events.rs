@@ -56,6 +56,16 @@ impl NewEvent {
         rows.collect()
     }
 
+    /// Forgets all events of a conversation.
+    pub(crate) fn forget_all(
+        connection: &Connection,
+        conversation: &str,
+    ) -> Result<(), rusqlite::Error> {
+        connection.execute("DELETE FROM words WHERE conversation_id = ?1", [conversation])?;
+        connection.execute("DELETE FROM events WHERE conversation_id = ?1", [conversation])?;
+        Ok(())
+    }
+
     /// The event's JSON for embedding into a larger one; damaged rows read as null.
     pub(crate) fn raw(&self) -> Box<RawValue> {
         RawValue::from_string(self.body.clone()).unwrap_or_default()

@@ -20,12 +20,15 @@ pub enum Event {
         attachments: Vec<AttachmentNote>,
         /// Who sent it.
         by: String,
+        /// What the client called it.
+        #[serde(default)]
+        client_id: String,
     },
     /// A message waits for its turn.
     Queued {
         /// The message.
         message_id: String,
-        /// Its place, from 1.
+        /// Its place, from 1; 0 once the run has taken it up.
         position: u32,
     },
     /// A message was taken back before its turn.
@@ -43,10 +46,15 @@ pub enum Event {
         /// The card as it is now.
         approval: Box<Approval>,
     },
-    /// The conversation forgot a message and everything after it, up to here.
+    /// Files are as they were before a message, and the conversation may have forgotten it with
+    /// everything after it, up to here.
     Rewound {
         /// The message.
         message_id: String,
+        /// Whether the conversation forgot it, or only files came back.
+        conversation: bool,
+        /// How many files came back.
+        files: u64,
     },
     /// The run behind the conversation has changed.
     Run {

@@ -18,6 +18,8 @@ mod projects;
 #[cfg(test)]
 mod restarts;
 #[cfg(test)]
+mod sdk;
+#[cfg(test)]
 mod sockets;
 #[cfg(test)]
 mod storage;

@@ -3,7 +3,10 @@
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
-use tillerman_host::{BoxFuture, Health, LaunchError, Launcher, RunEnd, RunOrder, RunningSession};
+use tillerman_host::{
+    BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
+    SessionStart,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -42,8 +45,8 @@ impl Launcher for Puppeteer {
         let stopped = stop.clone();
         let ended = Box::pin(async move {
             tokio::select! {
-                end = told => end.unwrap_or(RunEnd { is_orderly: true, message: String::new() }),
-                () = stopped.cancelled() => RunEnd { is_orderly: true, message: String::new() },
+                end = told => end.unwrap_or(RunEnd { is_orderly: true, ..RunEnd::default() }),
+                () = stopped.cancelled() => RunEnd { is_orderly: true, ..RunEnd::default() },
             }
         });
         let puppet = Puppet { order, heard, said, end, stop: stop.clone() };
@@ -52,6 +55,24 @@ impl Launcher for Puppeteer {
             self.launched.send(puppet).await.unwrap();
             Ok(session)
         })
+    }
+
+    fn open(&self, order: OpenOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
+        let session = SessionStart::Begin(order.arguments.join(" "));
+        let wanted = RunOrder {
+            session,
+            cwd: order.cwd,
+            model: None,
+            permission_mode: String::new(),
+            may_bypass: false,
+            allowed_tools: Vec::new(),
+            disallowed_tools: Vec::new(),
+            guarded_paths: Vec::new(),
+            environment: order.environment,
+            mcp_servers: std::collections::BTreeMap::new(),
+            max_budget_usd: None,
+        };
+        self.launch(wanted)
     }
 
     fn probe(&self, _model: &str) -> BoxFuture<'_, Health> {
@@ -160,9 +181,15 @@ impl Puppet {
         self.state("idle").await;
     }
 
+    /// Ends the session as it should.
+    pub(crate) fn end(self) {
+        drop(self.said);
+        self.end.send(RunEnd { is_orderly: true, ..RunEnd::default() }).unwrap();
+    }
+
     /// Ends the session as a crash would.
     pub(crate) fn crash(self, message: &str) {
         drop(self.said);
-        self.end.send(RunEnd { is_orderly: false, message: message.to_owned() }).unwrap();
+        self.end.send(RunEnd { message: message.to_owned(), ..RunEnd::default() }).unwrap();
     }
 }

@@ -229,8 +229,16 @@ impl World {
         &self,
         headers: &[(&'static str, String)],
     ) -> Result<Socket, SocketError> {
-        let mut request =
-            format!("ws://{}/api/v1/socket", self.address).into_client_request().unwrap();
+        self.connect_to("/api/v1/socket", headers).await
+    }
+
+    /// A socket at another path.
+    pub(crate) async fn connect_to(
+        &self,
+        path: &str,
+        headers: &[(&'static str, String)],
+    ) -> Result<Socket, SocketError> {
+        let mut request = format!("ws://{}{path}", self.address).into_client_request().unwrap();
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }

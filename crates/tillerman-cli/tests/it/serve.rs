@@ -1,0 +1,252 @@
+//! `tillerman serve` as a new user meets it: the rehearsal model, cards, kills and restarts.
+
+use std::path::Path;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::harness::{Agent, World, is_root, within};
+
+/// A host that runs.
+struct Served {
+    process: Agent,
+    address: String,
+    token: String,
+}
+
+impl Served {
+    async fn start(world: &World, more: &[&str]) -> Self {
+        let arguments = ["serve", "--port", "0"].into_iter().chain(more.iter().copied());
+        let mut process = world
+            .tillerman()
+            .env("TILLERMAN_HOME", world.path("data"))
+            .args(arguments)
+            .start_as_is();
+        let line = process.line().await.expect("an address");
+        let page = line.trim().rsplit("http://").next().unwrap().to_owned();
+        let (address, rest) = page.split_once('/').unwrap();
+        let token = rest.strip_prefix("?token=").unwrap_or_default().to_owned();
+        Self { process, address: address.to_owned(), token }
+    }
+
+    /// The same host after a restart: the token is not shown again.
+    async fn again(world: &World, token: &str, more: &[&str]) -> Self {
+        let served = Self::start(world, more).await;
+        assert_eq!(served.token, "", "the token is shown once");
+        Self { token: token.to_owned(), ..served }
+    }
+
+    async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+        let body = if method == "GET" { String::new() } else { body.to_string() };
+        let head = format!(
+            "{method} /api/v1{path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            self.address,
+            self.token,
+            body.len()
+        );
+        let exchange = async {
+            let mut stream = TcpStream::connect(&self.address).await.unwrap();
+            stream.write_all((head + &body).as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            answer
+        };
+        let answer = within("an answer", exchange).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or_default())
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let (status, body) = self.ask("GET", path, Value::Null).await;
+        assert_eq!(status, 200, "{body}");
+        body
+    }
+
+    /// A new conversation with a first message.
+    async fn say(&self, text: &str) -> String {
+        let (_, conversation) = self.ask("POST", "/conversations", json!({})).await;
+        let id = conversation["id"].as_str().unwrap().to_owned();
+        self.say_to(&id, text).await;
+        id
+    }
+
+    async fn say_to(&self, id: &str, text: &str) {
+        let message = json!({"text": text, "client_id": text});
+        let path = format!("/conversations/{id}/messages");
+        assert_eq!(self.ask("POST", &path, message).await.0, 202);
+    }
+
+    async fn card(&self) -> Value {
+        let look = async {
+            loop {
+                let all = self.get("/approvals").await;
+                if let Some(card) = all["approvals"].as_array().unwrap().first() {
+                    return card.clone();
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        };
+        within("a card", look).await
+    }
+
+    async fn answer(&self, card: &Value, body: Value) -> Value {
+        let path = format!("/approvals/{}/answer", card["id"].as_str().unwrap());
+        let (status, answered) = self.ask("POST", &path, body).await;
+        assert_eq!(status, 200, "{answered}");
+        answered
+    }
+
+    async fn reaches(&self, id: &str, state: &str) -> Value {
+        let look = async {
+            loop {
+                let found = self.get(&format!("/conversations/{id}")).await;
+                if found["state"] == state {
+                    return found;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        };
+        within(state, look).await
+    }
+
+    async fn events(&self, id: &str) -> String {
+        self.get(&format!("/conversations/{id}/events?limit=2000")).await.to_string()
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
+#[tokio::test]
+async fn a_new_user_approves_denies_and_answers_with_the_rehearsal_model() {
+    let world = World::new();
+    let host = Served::start(&world, &[]).await;
+    let info = host.get("/info").await;
+    assert_eq!((&info["rehearsal"], &info["model"]), (&json!(true), &json!("rehearsal")));
+    let id = host.say("run `touch made`").await;
+    let card = host.card().await;
+    assert!(card["display"]["lines"].to_string().contains("touch made"), "{card}");
+    assert!(!exists(&world.file("made")));
+    host.answer(&card, json!({"decision": "allow"})).await;
+    host.reaches(&id, "idle").await;
+    assert!(exists(&world.file("made")));
+    host.say_to(&id, "run `touch unmade`").await;
+    let card = host.card().await;
+    host.answer(&card, json!({"decision": "deny", "message": "rather not"})).await;
+    host.reaches(&id, "idle").await;
+    assert!(!exists(&world.file("unmade")));
+    assert!(host.events(&id).await.contains("rather not"));
+    host.say_to(&id, "ask me a question").await;
+    let card = host.card().await;
+    assert_eq!(card["kind"], "question");
+    let question = &card["input"]["questions"][0];
+    let choice = &question["options"][0]["label"];
+    let answers = json!({question["question"].as_str().unwrap(): choice});
+    host.answer(&card, json!({"decision": "allow", "answers": answers})).await;
+    host.reaches(&id, "idle").await;
+    assert!(host.events(&id).await.contains(choice.as_str().unwrap()));
+}
+
+#[tokio::test]
+async fn a_card_outlives_kill_minus_nine_and_answering_it_runs_the_call() {
+    let world = World::new();
+    let mut host = Served::start(&world, &[]).await;
+    let id = host.say("run `echo once >> made`").await;
+    let card = host.card().await;
+    let before = host.get(&format!("/conversations/{id}")).await;
+    host.process.signal(Signal::KILL);
+    within("the end", host.process.child.wait()).await.unwrap();
+    let host = Served::again(&world, &host.token, &[]).await;
+    assert_eq!(host.card().await, card);
+    host.answer(&card, json!({"decision": "allow"})).await;
+    let after = host.reaches(&id, "idle").await;
+    assert_eq!(std::fs::read_to_string(world.file("made")).unwrap(), "once\n");
+    assert_eq!(after["session_id"], before["session_id"]);
+    assert_eq!(host.get("/approvals").await["approvals"], json!([]));
+    // The session goes on as if nothing had happened.
+    host.say_to(&id, "run `echo twice >> made`").await;
+    let card = host.card().await;
+    host.answer(&card, json!({"decision": "allow"})).await;
+    host.reaches(&id, "idle").await;
+    assert_eq!(std::fs::read_to_string(world.file("made")).unwrap(), "once\ntwice\n");
+}
+
+#[tokio::test]
+async fn isolated_sessions_do_the_same() {
+    let world = World::new();
+    let mut host = Served::start(&world, &["--isolate"]).await;
+    let id = host.say("run `echo $$ > made`").await;
+    let card = host.card().await;
+    host.process.signal(Signal::KILL);
+    within("the end", host.process.child.wait()).await.unwrap();
+    let host = Served::again(&world, &host.token, &["--isolate"]).await;
+    host.answer(&card, json!({"decision": "allow"})).await;
+    host.reaches(&id, "idle").await;
+    assert!(exists(&world.file("made")));
+}
+
+#[tokio::test]
+async fn a_session_whose_transcript_is_gone_is_healed() {
+    let world = World::new();
+    let mut host = Served::start(&world, &[]).await;
+    let id = host.say("list the files here").await;
+    host.reaches(&id, "idle").await;
+    host.process.signal(Signal::TERM);
+    let status = within("the end", host.process.child.wait()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
+    for transcript in world.transcripts() {
+        std::fs::remove_file(transcript).unwrap();
+    }
+    let host = Served::again(&world, &host.token, &[]).await;
+    host.say_to(&id, "what can you do?").await;
+    host.reaches(&id, "idle").await;
+    let events = host.events(&id).await;
+    assert!(events.contains("could not be found any more"), "{events}");
+}
+
+#[tokio::test]
+async fn root_is_refused_unless_told() {
+    if !is_root() {
+        return;
+    }
+    let world = World::new();
+    let refused =
+        world.tillerman().without("IS_SANDBOX").args(["serve", "--port", "0"]).run().await;
+    refused.assert_code(1).assert_stderr("does not run agents as root");
+    let refused = world.tillerman().args(["serve", "--run-as", "no-such-user"]).run().await;
+    refused.assert_code(1).assert_stderr("there is no such user");
+}
+
+#[tokio::test]
+async fn a_second_host_on_the_same_data_says_so() {
+    let world = World::new();
+    let _host = Served::start(&world, &[]).await;
+    let data = world.path("data");
+    let second = world
+        .tillerman()
+        .args(["serve", "--port", "0", "--data-dir", data.to_str().unwrap()])
+        .run()
+        .await;
+    second.assert_code(1).assert_stderr("another host is using");
+}
+
+#[tokio::test]
+async fn users_are_added_beside_a_running_host() {
+    let world = World::new();
+    let host = Served::start(&world, &[]).await;
+    let data = world.path("data");
+    let data = data.to_str().unwrap();
+    let added = world.tillerman().args(["users", "add", "vera", "--data-dir", data]).run().await;
+    added.assert_code(0);
+    let token = added.text().lines().last().unwrap().to_owned();
+    let vera = Served { token, ..host };
+    assert_eq!(vera.get("/info").await["user"], json!({"name": "vera", "role": "viewer"}));
+    assert_eq!(vera.ask("POST", "/conversations", json!({})).await.0, 403);
+    let list = world.tillerman().args(["users", "list", "--data-dir", data]).run().await;
+    assert_eq!(list.text(), "owner owner\nvera viewer\n");
+}

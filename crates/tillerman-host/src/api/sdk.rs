@@ -1,0 +1,157 @@
+//! Sessions for SDKs over a socket: the first message opens one, all others are its frames.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::api::endpoint::Caller;
+use crate::api::error::ApiError;
+use crate::api::routes::ApiState;
+use crate::launch::{LaunchError, OpenOrder, RunEnd, RunningSession};
+
+/// A frame may hold pictures.
+const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
+/// How long a client may take to say what it wants.
+const LONGEST_SILENCE: Duration = Duration::from_secs(10);
+const LONGEST_SEND: Duration = Duration::from_secs(60);
+/// Switches that ask for nothing to be asked.
+const BYPASSING: [&str; 2] =
+    ["--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"];
+/// Variables that decide where the host's own data and credentials come from.
+const RESERVED: [&str; 4] = ["HOME", "PATH", "CLAUDE_CONFIG_DIR", "TILLERMAN_HOME"];
+
+/// What a client says beside frames.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Opening {
+    Open { options: Options },
+}
+
+/// The session that is wanted, in the terms of the command line.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Options {
+    cwd: Option<String>,
+    args: Vec<String>,
+    env: BTreeMap<String, String>,
+}
+
+pub(crate) async fn sdk(
+    State(state): State<Arc<ApiState>>,
+    Caller(user): Caller,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, ApiError> {
+    if user.role < crate::access::Role::Owner {
+        return Err(ApiError::forbidden("Sessions of one's own are for owners of the host."));
+    }
+    let upgrade = upgrade.max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE);
+    Ok(upgrade.on_upgrade(move |socket| serve(state, socket)))
+}
+
+async fn serve(state: Arc<ApiState>, mut socket: WebSocket) {
+    let last = match open(&state, &mut socket).await {
+        Ok(session) => {
+            let end = carry(&state, session, &mut socket).await;
+            json!({"type": "closed", "exit_code": end.exit_code})
+        }
+        Err((error, code)) => json!({"type": "refused", "error": error, "code": code}),
+    };
+    send(&mut socket, last.to_string()).await;
+    send_close(&mut socket).await;
+}
+
+async fn open(
+    state: &ApiState,
+    socket: &mut WebSocket,
+) -> Result<RunningSession, (String, &'static str)> {
+    let invalid = |text: String| (text, "invalid_options");
+    let first = tokio::time::timeout(LONGEST_SILENCE, socket.recv()).await;
+    let Ok(Some(Ok(Message::Text(text)))) = first else {
+        return Err(invalid("The first message must open a session.".to_owned()));
+    };
+    let Opening::Open { options } = serde_json::from_str(text.as_str())
+        .map_err(|error| invalid(format!("The first message must open a session: {error}.")))?;
+    let may_bypass = state.shared.settings.may_bypass;
+    let bypasses =
+        |word: &String| BYPASSING.contains(&word.as_str()) || word.ends_with("bypassPermissions");
+    if !may_bypass && options.args.iter().any(bypasses) {
+        return Err(invalid(
+            "This host has its sessions ask. Start it with --allow-bypass.".to_owned(),
+        ));
+    }
+    if let Some(name) = options.env.keys().find(|name| RESERVED.contains(&name.as_str())) {
+        return Err(invalid(format!("{name} is the host's own and cannot be set.")));
+    }
+    let cwd = options.cwd.map_or_else(|| state.shared.settings.cwd.clone(), PathBuf::from);
+    let order = OpenOrder { cwd, arguments: options.args, environment: options.env };
+    let opened = state.shared.launcher.open(order).await;
+    opened.map_err(|LaunchError { message, session_is_gone }| {
+        (message, if session_is_gone { "session_not_found" } else { "invalid_options" })
+    })
+}
+
+/// Carries frames in both directions until the session ends.
+async fn carry(state: &ApiState, session: RunningSession, socket: &mut WebSocket) -> RunEnd {
+    let RunningSession { inbound, mut outbound, stop, ended } = session;
+    let mut inbound = Some(inbound);
+    let mut work = JoinSet::new();
+    work.spawn(ended);
+    loop {
+        tokio::select! {
+            frame = outbound.recv() => {
+                let Some(frame) = frame else { break };
+                if !send(socket, frame.to_string()).await {
+                    stop.cancel();
+                }
+            }
+            message = socket.recv() => match message {
+                Some(Ok(Message::Text(text))) => hear(&mut inbound, text.as_str()).await,
+                Some(Ok(_)) => {}
+                // Nobody is left who could answer; whatever was begun is ended.
+                Some(Err(_)) | None => {
+                    stop.cancel();
+                    break;
+                }
+            },
+            () = state.leaving.cancelled() => {
+                stop.cancel();
+                break;
+            }
+        }
+    }
+    match work.join_next().await {
+        Some(Ok(end)) => end,
+        Some(Err(_)) | None => RunEnd { exit_code: 1, ..RunEnd::default() },
+    }
+}
+
+async fn hear(inbound: &mut Option<tokio::sync::mpsc::Sender<Value>>, text: &str) {
+    let Ok(frame) = serde_json::from_str::<Value>(text) else {
+        return tracing::warn!("a client sent a message that is not JSON");
+    };
+    if frame["type"] == "end_input" {
+        *inbound = None;
+    } else if let Some(sender) = inbound
+        && sender.send(frame).await.is_err()
+    {
+        *inbound = None;
+    }
+}
+
+async fn send(socket: &mut WebSocket, text: String) -> bool {
+    let sending = socket.send(Message::Text(text.into()));
+    matches!(tokio::time::timeout(LONGEST_SEND, sending).await, Ok(Ok(())))
+}
+
+async fn send_close(socket: &mut WebSocket) {
+    // A client that is gone needs no goodbye.
+    drop(tokio::time::timeout(LONGEST_SILENCE, socket.send(Message::Close(None))).await);
+}
