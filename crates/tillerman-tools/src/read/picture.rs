@@ -13,6 +13,8 @@ const LONGEST_EDGE: u32 = 2_000;
 /// A frame of at most 1 MiB carries the picture twice: for the model and for the host.
 const BASE64_CHARS: usize = 480_000;
 const MOST_BYTES: usize = BASE64_CHARS / 4 * 3;
+/// Nothing can be seen on smaller ones, unless they were so from the start.
+const SMALLEST_EDGE: u32 = 16;
 const LARGEST_EDGE_READ: u32 = 20_000;
 const LARGEST_ALLOCATION: u64 = 512 << 20;
 const QUALITIES: [u8; 3] = [85, 70, 50];
@@ -95,7 +97,7 @@ fn shrink(
     image.apply_orientation(orientation);
     let mut edge = LONGEST_EDGE.min(image.width().max(image.height()));
     let mut tries_png = true;
-    while edge >= 16 {
+    loop {
         let smaller = if edge < image.width().max(image.height()) {
             image.resize(edge, edge, FilterType::Triangle)
         } else {
@@ -122,8 +124,10 @@ fn shrink(
             }
         }
         edge = edge * 7 / 10;
+        if edge < SMALLEST_EDGE {
+            return Err(ShowPictureError::TooLarge);
+        }
     }
-    Err(ShowPictureError::TooLarge)
 }
 
 /// JPEG knows no transparency; what was transparent becomes white, as in most viewers.
