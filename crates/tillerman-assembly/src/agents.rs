@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tillerman_policy::Policy;
-use tillerman_ports::{AgentFiles, Tool, Toolbox};
+use tillerman_ports::{AgentFiles, Grounds, Tool, Toolbox};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_runtime::{AgentLimits, AgentSetup, MainAgent};
 use tillerman_store::{AgentDirectory, NoAgentFiles};
@@ -28,7 +28,22 @@ struct FreshTools {
 
 impl Toolbox for FreshTools {
     fn tools(&self, teammate: Option<&str>) -> Vec<Arc<dyn Tool>> {
-        let mut tools = session_tools(self.config.clone());
+        self.made_with(self.config.clone(), teammate)
+    }
+
+    fn tools_in(&self, directory: &Path, teammate: Option<&str>) -> Vec<Arc<dyn Tool>> {
+        let mut config = self.config.clone();
+        let further = config.working_directories.iter().skip(1).cloned();
+        config.working_directories =
+            std::iter::once(directory.to_path_buf()).chain(further).collect();
+        config.cwd = directory.to_path_buf();
+        self.made_with(config, teammate)
+    }
+}
+
+impl FreshTools {
+    fn made_with(&self, config: ToolConfig, teammate: Option<&str>) -> Vec<Arc<dyn Tool>> {
+        let mut tools = session_tools(config);
         tools.retain(|tool| !self.replaced.contains(&tool.spec().name));
         tools.extend(self.board.iter().flat_map(|board| board_tools(board.clone(), teammate)));
         tools
@@ -43,6 +58,7 @@ pub(crate) fn setup(
     config: &ToolConfig,
     opened: &Opened,
     of_files: Vec<AgentDefinition>,
+    grounds: Arc<dyn Grounds>,
 ) -> Option<AgentSetup> {
     // What the host says replaces what a file says.
     let mut all = of_files;
@@ -87,5 +103,6 @@ pub(crate) fn setup(
             replaced: order.parts.tools.iter().map(|tool| tool.spec().name).collect(),
         }),
         files,
+        grounds,
     })
 }

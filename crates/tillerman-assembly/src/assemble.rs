@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tillerman_config::Layers;
 use tillerman_engine::StructuredOutputConfig;
-use tillerman_mcp::McpHub;
+use tillerman_mcp::{HubConfig, McpHub};
 use tillerman_policy::Policy;
 use tillerman_ports::{Clock as _, Confiner, Model, Tool};
 use tillerman_protocol::catalog::Catalog;
@@ -22,6 +22,7 @@ use crate::environment::Environment;
 use crate::extensions::{Extended, Ground, extend};
 use crate::failure::StartFailure;
 use crate::greeting::{catalog_with_overrides, greeting};
+use crate::grounds::LocalGrounds;
 use crate::hooks::{Surroundings, hooks};
 use crate::keeper::SettingsKeeper;
 use crate::model_choice::choose_model;
@@ -208,7 +209,16 @@ fn equip(
     let servers = servers::start(order, environment, layers, cwd, scratch.clone(), &plugins)?;
     let outfit = toolbox::Outfit { variables, web, scratch, confiner };
     let config = toolbox::tool_config(order, environment, cwd, policy, outfit);
-    let agents = agents::setup(order, environment, policy, &config, opened, library.agents());
+    let grounds = Arc::new(LocalGrounds {
+        cwd: cwd.clone(),
+        environment: environment.clone(),
+        hub: HubConfig {
+            approver: None,
+            ..servers::hub_config(order, environment, layers, cwd, config.scratch_directory.clone())
+        },
+    });
+    let definitions = library.agents();
+    let agents = agents::setup(order, environment, policy, &config, opened, definitions, grounds);
     let mut tools = toolbox::tools(order, policy, config);
     tools.extend(toolbox::skill_tool_of(order, library, policy));
     tools.extend(team::tools(order, environment, policy, opened, agents.as_ref()));

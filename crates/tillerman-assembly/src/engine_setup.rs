@@ -99,6 +99,7 @@ pub(crate) fn engine_config(
                 .filter(|n| *n > 0),
             max_budget_usd: bounds.max_budget_usd,
             max_total_tokens: bounds.max_total_tokens,
+            max_total_turns: bounds.max_total_turns,
             deadline: bounds.max_duration.map(deadline),
             task_budget: bounds.task_budget.filter(|tokens| *tokens > 0),
             max_output_tokens: environment.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),

@@ -18,6 +18,7 @@ pub mod confine;
 mod engine_setup;
 mod extensions;
 mod greeting;
+mod grounds;
 mod hooks;
 mod library;
 mod model_choice;
@@ -29,6 +30,7 @@ pub mod settings;
 mod team;
 mod toolbox;
 mod web_access;
+mod worktree;
 
 mod cleanup;
 mod clock;

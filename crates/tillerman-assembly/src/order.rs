@@ -114,6 +114,8 @@ pub struct LimitOrder {
     pub max_budget_usd: Option<f64>,
     /// Tokens used, by the session and its agents together.
     pub max_total_tokens: Option<u64>,
+    /// Turns, of the session and its agents together.
+    pub max_total_turns: Option<u64>,
     /// Time since the assembly, whatever is under way.
     pub max_duration: Option<Duration>,
     /// Tokens the model is told to manage with; nothing is refused beyond them.

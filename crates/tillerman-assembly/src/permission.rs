@@ -70,6 +70,7 @@ pub(crate) fn policy(
         deny: rules::restricting(&together(&order.permission.deny, layers.deny())),
         ask: rules::restricting(&layers.ask()),
         directories,
+        keeps: Vec::new(),
         home: environment.get("HOME").map(PathBuf::from),
         guard: Guard { guarded: guarded.map(|text| Guarded::read(text)).collect() },
         sandbox: confine::settings(layers)?,

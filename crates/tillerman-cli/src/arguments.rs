@@ -6,6 +6,7 @@ use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
 use crate::config_command::ConfigCommand;
+use crate::ipc::IpcArguments;
 use crate::mcp_command::McpCommand;
 use crate::permissions::PermissionsCommand;
 use crate::serve::{ServeArguments, UsersCommand};
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     /// Who else may use the host
     #[command(subcommand)]
     Users(UsersCommand),
+    /// Agents in a desktop application: JSON lines on standard input and output
+    Ipc(IpcArguments),
     /// MCP servers: add, list, get, remove; or serve the built-in tools
     #[command(subcommand)]
     Mcp(McpCommand),
@@ -205,6 +208,9 @@ pub(crate) struct ModelArguments {
     /// Stop once this many tokens are used, by the session and its agents together
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_total_tokens: Option<u64>,
+    /// Stop after this many turns of the session and its agents together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_total_turns: Option<u64>,
     /// Stop this many seconds after the start, whatever is under way
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_duration: Option<u32>,

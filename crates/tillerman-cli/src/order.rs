@@ -123,6 +123,7 @@ fn limits(flags: &ModelArguments) -> LimitOrder {
         max_turns: flags.max_turns,
         max_budget_usd: flags.max_budget_usd,
         max_total_tokens: flags.max_total_tokens,
+        max_total_turns: flags.max_total_turns,
         max_duration: flags
             .max_duration
             .map(|seconds| std::time::Duration::from_secs(u64::from(seconds))),

@@ -159,6 +159,7 @@ fn setting(
         deny: rules("--deny", &arguments.deny, "deny", layers.deny())?,
         ask: rules("--ask", &arguments.ask, "ask", layers.ask())?,
         directories,
+        keeps: Vec::new(),
         home,
         guard: Guard { guarded: arguments.guard.iter().map(|text| Guarded::read(text)).collect() },
         sandbox: confine::settings(&layers)?,

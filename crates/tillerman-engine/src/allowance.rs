@@ -1,10 +1,10 @@
-//! What a session and its agents may still use: dollars, tokens and time.
+//! What a session and its agents may still use: dollars, tokens, turns and time.
 
 use tillerman_protocol::Moment;
 
 use crate::calls::TimerId;
 use crate::effect::Effect;
-use crate::pool::{Budget, Share, Shortage};
+use crate::pool::{Share, Shortage};
 use crate::round::{Ending, Stage};
 use crate::session::Session;
 
@@ -28,7 +28,7 @@ pub(crate) struct Spending {
     /// What other agents had used when the newest request was granted.
     elsewhere: Share,
     /// The marks the model was told of, for each budget.
-    told: [u64; 4],
+    told: [u64; 5],
     timer: Option<TimerId>,
 }
 
@@ -40,7 +40,7 @@ impl Session {
         match self.round.as_ref().map(|round| &round.stage) {
             Some(Stage::Responding(response)) => {
                 let tokens = response.usage.input_total() + response.usage.output_tokens;
-                settled.plus(Share { usd: 0.0, tokens })
+                settled.plus(Share { tokens, ..Share::default() })
             }
             _ => settled,
         }
@@ -60,8 +60,23 @@ impl Session {
         if limits.deadline.is_some_and(|deadline| self.now >= deadline.at) {
             return Some(Ending::Deadline);
         }
-        let budget = Budget { usd: limits.max_budget_usd, tokens: limits.max_total_tokens };
-        budget.shortage(self.used()).map(Ending::of_shortage)
+        limits.pooled().shortage(self.used()).map(Ending::of_shortage)
+    }
+
+    /// The limit that forbids another turn. A turn that has begun may repeat its request.
+    pub(crate) fn limit_reached(&self) -> Option<Ending> {
+        let limits = &self.config.limits;
+        let turns = self.round.as_ref().map_or(0, |round| round.turns);
+        if limits.max_turns.is_some_and(|most| turns >= most) {
+            return Some(Ending::MaxTurns);
+        }
+        let short = || limits.pooled().shortage_for_turn(self.used()).map(Ending::of_shortage);
+        self.exhausted().or_else(short)
+    }
+
+    /// What the next request takes of the turns: a repetition takes none.
+    pub(crate) fn turns_of_request(&self) -> u64 {
+        u64::from(self.round.as_ref().is_some_and(|round| !round.turn_entered))
     }
 
     /// Why no further call of a tool may start. Delivering an output uses nothing more.
@@ -96,8 +111,12 @@ impl Session {
             let passed = percent(self.now.millis_since(deadline.set_at), whole);
             (passed, format!("{left} seconds are left"))
         });
-        let states =
-            [dollars, limits.max_total_tokens.map(tokens), time, limits.task_budget.map(tokens)];
+        let turns = limits.max_total_turns.map(|most| {
+            let left = most.saturating_sub(used.turns);
+            (percent(used.turns, most), format!("{left} of {most} turns are left"))
+        });
+        let total_tokens = limits.max_total_tokens.map(tokens);
+        let states = [dollars, total_tokens, time, limits.task_budget.map(tokens), turns];
         let mut news = Vec::new();
         for (told, state) in self.spending.told.iter_mut().zip(states) {
             let Some((percent, left)) = state else { continue };
@@ -114,7 +133,7 @@ impl Session {
 
     /// The model has forgotten what it was told.
     pub(crate) const fn forget_budget_news(&mut self) {
-        self.spending.told = [0; 4];
+        self.spending.told = [0; 5];
     }
 
     /// Has the round end when the deadline is reached, whatever it waits for then.
@@ -152,6 +171,7 @@ impl Ending {
         match shortage {
             Shortage::Dollars => Self::MaxBudget,
             Shortage::Tokens => Self::MaxTokens,
+            Shortage::Turns => Self::MaxTotalTurns,
         }
     }
 
@@ -160,6 +180,7 @@ impl Ending {
         match self {
             Self::Deadline => "the deadline was reached",
             Self::MaxTokens => "the token budget is used up",
+            Self::MaxTotalTurns => "the turns are used up",
             _ => "the budget is spent",
         }
     }

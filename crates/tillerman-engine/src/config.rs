@@ -12,6 +12,7 @@ use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::ToolSpec;
 
 use crate::allowance::Deadline;
+use crate::pool::Budget;
 use crate::structured::StructuredOutputConfig;
 use crate::window::CompactionConfig;
 
@@ -141,6 +142,8 @@ pub struct Limits {
     pub max_budget_usd: Option<f64>,
     /// Tokens that the session and its agents may use together; `None` means no limit.
     pub max_total_tokens: Option<u64>,
+    /// Turns that the session and its agents may make together; `None` means no limit.
+    pub max_total_turns: Option<u64>,
     /// When all work ends; `None` means never.
     pub deadline: Option<Deadline>,
     /// Tokens that the model is told to manage with; nothing is refused beyond them.
@@ -163,12 +166,23 @@ impl Limits {
             max_turns: None,
             max_budget_usd: None,
             max_total_tokens: None,
+            max_total_turns: None,
             deadline: None,
             task_budget: None,
             max_output_tokens: None,
             max_retries: 10,
             parallel_calls: 10,
             stop_hook_blocks: 8,
+        }
+    }
+
+    /// What a session and its agents have together.
+    #[must_use]
+    pub const fn pooled(&self) -> Budget {
+        Budget {
+            usd: self.max_budget_usd,
+            tokens: self.max_total_tokens,
+            turns: self.max_total_turns,
         }
     }
 }

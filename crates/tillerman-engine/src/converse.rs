@@ -49,6 +49,7 @@ impl Session {
         self.arm_deadline();
         let Some(round) = self.round.as_mut() else { return };
         round.turns += 1;
+        round.turn_entered = false;
         round.retries = 0;
         let context = std::mem::take(&mut round.context);
         for text in self.threshold.take_context() {
@@ -58,16 +59,6 @@ impl Session {
             self.tell(&text, Author::Engine);
         }
         self.call_model();
-    }
-
-    /// The limit that forbids another request in this round.
-    pub(crate) fn limit_reached(&self) -> Option<Ending> {
-        let limits = &self.config.limits;
-        let turns = self.round.as_ref().map_or(0, |round| round.turns);
-        if limits.max_turns.is_some_and(|most| turns >= most) {
-            return Some(Ending::MaxTurns);
-        }
-        self.exhausted()
     }
 
     /// Makes the request that is due, once there is room for it.
@@ -81,7 +72,7 @@ impl Session {
         match self.config.books {
             Books::Own => self.send_request(response),
             Books::Shared => {
-                let share = self.estimate();
+                let share = Share { turns: self.turns_of_request(), ..self.estimate() };
                 self.set_stage(Stage::Reserving(response));
                 self.effects.push(Effect::Reserve { response, share });
             }
@@ -442,28 +433,34 @@ impl Session {
             let messages = self.message_tokens();
             self.context.meter.count(counted, messages);
         }
-        self.settle_side_accounts(response);
+        let turns = self.turns_of_request();
+        self.with_round(|round| round.turn_entered = true);
+        self.enter_response(response, turns);
     }
 
     /// Enters what a response cost that is no part of the conversation.
     pub(crate) fn settle_side_accounts(&mut self, response: &Response) {
+        self.enter_response(response, 0);
+    }
+
+    fn enter_response(&mut self, response: &Response, turns: u64) {
         let Some(round) = self.round.as_mut() else { return };
         round.usage.add(&response.usage);
         let model = round.model.clone();
-        self.enter_costs(&model, response);
+        self.enter_costs(&model, response, turns);
     }
 
-    pub(crate) fn enter_costs(&mut self, model: &str, response: &Response) {
-        let api_ms = self.now.millis_since(response.requested_at);
-        self.ledger.enter(&self.config.catalog, model, &response.usage, api_ms);
+    pub(crate) fn enter_costs(&mut self, model: &str, response: &Response, turns: u64) {
+        let bill = Bill {
+            response: response.id,
+            model: model.to_owned(),
+            usage: response.usage.clone(),
+            usd: self.config.catalog.cost(model, &response.usage),
+            api_ms: self.now.millis_since(response.requested_at),
+            turns,
+        };
+        self.ledger.enter_bill(&self.config.catalog, &bill);
         if self.config.books == Books::Shared {
-            let bill = Bill {
-                response: response.id,
-                model: model.to_owned(),
-                usage: response.usage.clone(),
-                usd: self.config.catalog.cost(model, &response.usage),
-                api_ms,
-            };
             self.effects.push(Effect::Settle(Box::new(bill)));
         }
     }

@@ -30,6 +30,7 @@ impl Session {
         for usage in [uncached, cached] {
             dearest = dearest.max(self.config.catalog.cost(model, &usage));
         }
-        Share { usd: dearest, tokens: tokens.saturating_add(output_tokens) }
+        let tokens = tokens.saturating_add(output_tokens);
+        Share { usd: dearest, tokens, turns: 0 }
     }
 }

@@ -6,6 +6,7 @@ use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::model::{FailureKind, ModelFailure};
 use tillerman_protocol::transcript::Entry;
 
+use crate::config::Limits;
 use crate::effect::{Effect, Sync};
 use crate::ledger::Bill;
 use crate::round::{Ending, Round, Stage};
@@ -139,7 +140,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn of(ending: &Ending, round: &Round, limits: &crate::config::Limits) -> Self {
+    fn of(ending: &Ending, round: &Round, limits: &Limits) -> Self {
         use ResultSubtype::{
             ErrorDuringExecution, ErrorMaxBudgetUsd, ErrorMaxStructuredOutputRetries,
             ErrorMaxTurns, Success,
@@ -164,19 +165,13 @@ impl Verdict {
                 let most = limits.max_turns.unwrap_or_default();
                 (ErrorMaxTurns, true, "max_turns", format!("Reached the limit of {most} turns"))
             }
-            Ending::MaxBudget => {
-                let text = limits.max_budget_usd.map_or_else(
-                    || "The budget that all agents share is spent".to_owned(),
-                    |most| format!("Reached the budget of ${most}"),
-                );
-                (ErrorMaxBudgetUsd, true, "max_budget", text)
-            }
+            Ending::MaxBudget => (ErrorMaxBudgetUsd, true, "max_budget", used_up(ending, limits)),
             Ending::MaxTokens => {
-                let text = limits.max_total_tokens.map_or_else(
-                    || "The tokens that all agents share are used up".to_owned(),
-                    |most| format!("Reached the budget of {most} tokens"),
-                );
-                (ErrorDuringExecution, true, "token_budget_exhausted", text)
+                let reason = "token_budget_exhausted";
+                (ErrorDuringExecution, true, reason, used_up(ending, limits))
+            }
+            Ending::MaxTotalTurns => {
+                (ErrorMaxTurns, true, "turn_budget_exhausted", used_up(ending, limits))
             }
             Ending::Deadline => {
                 let text = "The deadline was reached".to_owned();
@@ -203,6 +198,27 @@ impl Verdict {
         };
         Self { subtype, is_error, terminal_reason, text }
     }
+}
+
+/// Which budget is used up; an agent knows that of dollars only by name.
+fn used_up(ending: &Ending, limits: &Limits) -> String {
+    let (most, shared) = match ending {
+        Ending::MaxTokens => (
+            limits.max_total_tokens.map(|most| format!("{most} tokens")),
+            "The tokens that all agents share are used up",
+        ),
+        Ending::MaxTotalTurns => (
+            limits
+                .max_total_turns
+                .map(|most| format!("{most} turns for the session and its agents")),
+            "The turns that all agents share are used up",
+        ),
+        _ => (
+            limits.max_budget_usd.map(|most| format!("${most}")),
+            "The budget that all agents share is spent",
+        ),
+    };
+    most.map_or_else(|| shared.to_owned(), |most| format!("Reached the budget of {most}"))
 }
 
 /// What the agent said last; where it said nothing, its structured output.

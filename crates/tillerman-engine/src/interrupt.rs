@@ -63,7 +63,8 @@ impl Session {
             match std::mem::replace(&mut round.stage, Stage::Between) {
                 Stage::Responding(response) => {
                     self.effects.push(Effect::CancelModel { response: response.id });
-                    self.enter_costs(&round.model, &response);
+                    let turns = u64::from(!round.turn_entered);
+                    self.enter_costs(&round.model, &response, turns);
                 }
                 Stage::BackingOff(timer) => self.effects.push(Effect::CancelTimer { timer }),
                 Stage::Reserving(response) => self.effects.push(Effect::CancelReserve { response }),
@@ -77,7 +78,7 @@ impl Session {
                 Stage::Compacting(compaction) => {
                     self.cancel_compaction(&compaction);
                     if let Some(response) = compaction.response() {
-                        self.enter_costs(&round.model, response);
+                        self.enter_costs(&round.model, response, 0);
                     }
                 }
                 Stage::Working | Stage::Between => {}

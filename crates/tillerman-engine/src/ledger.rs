@@ -16,6 +16,7 @@ use crate::pool::Share;
 pub struct Ledger {
     models: BTreeMap<String, ModelUsage>,
     api_ms: u64,
+    turns: u64,
 }
 
 /// What one response used and cost.
@@ -31,13 +32,16 @@ pub struct Bill {
     pub usd: f64,
     /// Milliseconds it was waited for.
     pub api_ms: u64,
+    /// Turns it counts as: none for a summary, a repetition or a question beside the conversation.
+    pub turns: u64,
 }
 
 impl Bill {
-    /// Dollars and tokens of the response.
+    /// Dollars, tokens and turns of the response.
     #[must_use]
     pub const fn share(&self) -> Share {
-        Share { usd: self.usd, tokens: self.usage.input_total() + self.usage.output_tokens }
+        let tokens = self.usage.input_total() + self.usage.output_tokens;
+        Share { usd: self.usd, tokens, turns: self.turns }
     }
 }
 
@@ -45,7 +49,11 @@ impl Ledger {
     /// Goes on from what an earlier run of the session stored.
     #[must_use]
     pub fn from_state(state: &CostState) -> Self {
-        Self { models: state.model_usage.clone(), api_ms: state.total_api_duration_ms }
+        Self {
+            models: state.model_usage.clone(),
+            api_ms: state.total_api_duration_ms,
+            turns: state.total_turns,
+        }
     }
 
     /// The ledger as a transcript entry stores it.
@@ -55,19 +63,17 @@ impl Ledger {
             session_id: Some(session_id),
             total_cost_usd: self.total_usd(),
             total_api_duration_ms: self.api_ms,
+            total_turns: self.turns,
             model_usage: self.models.clone(),
             extra: serde_json::Map::new(),
         }
     }
 
-    /// Enters a response of another agent.
-    pub fn enter_bill(&mut self, catalog: &Catalog, bill: &Bill) {
-        self.enter(catalog, &bill.model, &bill.usage, bill.api_ms);
-    }
-
     /// Enters a response.
-    pub fn enter(&mut self, catalog: &Catalog, model: &str, usage: &Usage, api_ms: u64) {
-        self.api_ms += api_ms;
+    pub fn enter_bill(&mut self, catalog: &Catalog, bill: &Bill) {
+        let (model, usage) = (bill.model.as_str(), &bill.usage);
+        self.api_ms += bill.api_ms;
+        self.turns += bill.turns;
         let entry = self.models.entry(model.to_owned()).or_default();
         entry.input_tokens += usage.input_tokens;
         entry.output_tokens += usage.output_tokens;
@@ -80,7 +86,7 @@ impl Ledger {
         }
     }
 
-    /// Dollars spent and tokens used so far.
+    /// Dollars spent, tokens used and turns made so far.
     #[must_use]
     pub fn total(&self) -> Share {
         let tokens = self.models.values().map(|usage| {
@@ -89,7 +95,7 @@ impl Ledger {
                 + usage.cache_read_input_tokens
                 + usage.cache_creation_input_tokens
         });
-        Share { usd: self.total_usd(), tokens: tokens.sum() }
+        Share { usd: self.total_usd(), tokens: tokens.sum(), turns: self.turns }
     }
 
     /// Dollars spent so far.

@@ -6,27 +6,34 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
-/// Dollars and tokens, of one request or of many.
+/// Dollars, tokens and turns, of one request or of many.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
     /// Dollars.
     pub usd: f64,
     /// Tokens, read from a cache or not, taken in or given out.
     pub tokens: u64,
+    /// Turns: requests that take a conversation further, repetitions not counted.
+    pub turns: u64,
 }
 
 impl Share {
     /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { usd: self.usd + other.usd, tokens: self.tokens.saturating_add(other.tokens) }
+        Self {
+            usd: self.usd + other.usd,
+            tokens: self.tokens.saturating_add(other.tokens),
+            turns: self.turns.saturating_add(other.turns),
+        }
     }
 
     /// What is left of it without the other; nothing is never less than nothing.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         let usd = (self.usd - other.usd).max(0.0);
-        Self { usd, tokens: self.tokens.saturating_sub(other.tokens) }
+        let tokens = self.tokens.saturating_sub(other.tokens);
+        Self { usd, tokens, turns: self.turns.saturating_sub(other.turns) }
     }
 }
 
@@ -37,6 +44,8 @@ pub struct Budget {
     pub usd: Option<f64>,
     /// Tokens.
     pub tokens: Option<u64>,
+    /// Turns.
+    pub turns: Option<u64>,
 }
 
 /// What there is nothing left of.
@@ -46,10 +55,12 @@ pub enum Shortage {
     Dollars,
     /// Tokens.
     Tokens,
+    /// Turns.
+    Turns,
 }
 
 impl Budget {
-    /// What is used up once this much is spent.
+    /// What is used up once this much is spent, so that nothing more may be asked of a model.
     #[must_use]
     pub fn shortage(&self, spent: Share) -> Option<Shortage> {
         if self.usd.is_some_and(|most| spent.usd >= most) {
@@ -58,9 +69,22 @@ impl Budget {
         self.tokens.is_some_and(|most| spent.tokens >= most).then_some(Shortage::Tokens)
     }
 
+    /// What there is not enough of for another turn, once this much is spent.
+    #[must_use]
+    pub fn shortage_for_turn(&self, spent: Share) -> Option<Shortage> {
+        let out_of_turns = self.turns.is_some_and(|most| spent.turns >= most);
+        self.shortage(spent).or(out_of_turns.then_some(Shortage::Turns))
+    }
+
+    /// Summaries and repetitions take no turn, so they are made when none is left.
+    fn shortage_for(&self, spent: Share, wanted: Share) -> Option<Shortage> {
+        if wanted.turns > 0 { self.shortage_for_turn(spent) } else { self.shortage(spent) }
+    }
+
     fn covers(&self, share: Share) -> bool {
         self.usd.is_none_or(|most| share.usd <= most)
             && self.tokens.is_none_or(|most| share.tokens <= most)
+            && self.turns.is_none_or(|most| share.turns <= most)
     }
 }
 
@@ -131,6 +155,12 @@ impl Pool {
         self.serve()
     }
 
+    /// Enters what nothing was set aside for. Returns the requests that are answered by that.
+    pub fn charge(&mut self, share: Share) -> Vec<(Ticket, Grant)> {
+        self.spent = self.spent.plus(share);
+        self.serve()
+    }
+
     /// A request is not made after all.
     pub fn withdraw(&mut self, ticket: Ticket) -> Vec<(Ticket, Grant)> {
         self.settle(ticket, Share::default())
@@ -141,7 +171,7 @@ impl Pool {
         let mut answered = Vec::new();
         while let Some((ticket, share)) = self.waiting.front().copied() {
             let all = self.spent.plus(self.held()).plus(share);
-            let grant = match self.budget.shortage(self.spent) {
+            let grant = match self.budget.shortage_for(self.spent, share) {
                 Some(shortage) => Grant::Refused(shortage),
                 None if !self.held.is_empty() && !self.budget.covers(all) => break,
                 None => Grant::Granted,

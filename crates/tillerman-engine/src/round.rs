@@ -30,6 +30,8 @@ pub(crate) struct Round {
     pub(crate) prompt_text: Option<String>,
     /// Requests made, repetitions not counted.
     pub(crate) turns: u32,
+    /// Whether the present turn is in the books, so that a repetition takes no second one.
+    pub(crate) turn_entered: bool,
     /// Repetitions of the present request.
     pub(crate) retries: u32,
     /// How often a response that was cut short was asked to go on.
@@ -102,6 +104,7 @@ pub(crate) enum Ending {
     MaxTurns,
     MaxBudget,
     MaxTokens,
+    MaxTotalTurns,
     Deadline,
     Aborted {
         while_working: bool,
@@ -127,6 +130,7 @@ impl Round {
             prompts: Vec::new(),
             prompt_text: None,
             turns: 0,
+            turn_entered: false,
             retries: 0,
             recoveries: 0,
             empty_responses: 0,

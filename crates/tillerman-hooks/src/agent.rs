@@ -15,6 +15,7 @@ use tillerman_protocol::stream::{Delta, StreamEvent};
 use crate::config::HookConfig;
 use crate::meaning::Meaning;
 use crate::prompt;
+use crate::tab::Tab;
 
 const MOST_TURNS: usize = 50;
 const MOST_TOKENS: u64 = 4_096;
@@ -38,11 +39,12 @@ pub(crate) async fn look_into(
     job: &HookJob,
     hook: &PromptHook,
     event: HookEvent,
+    tab: &Tab,
 ) -> Meaning {
     let question = Content::Text(prompt::question(hook, &job.input));
     let mut messages = vec![Arc::new(Message { role: Role::User, content: question })];
     for _ in 0..MOST_TURNS {
-        let blocks = match respond(config, job, hook, messages.clone()).await {
+        let blocks = match respond(config, job, hook, messages.clone(), tab).await {
             Ok(blocks) => blocks,
             Err(why) => return Meaning::failed(format!("the model could not be asked: {why}")),
         };
@@ -107,6 +109,7 @@ async fn respond(
     job: &HookJob,
     hook: &PromptHook,
     messages: Vec<Arc<Message>>,
+    tab: &Tab,
 ) -> Result<Vec<Block>, String> {
     let request = ModelRequest {
         model: hook.model.clone().unwrap_or_else(|| config.small_model.clone()),
@@ -120,9 +123,13 @@ async fn respond(
         session: config.session.clone(),
         extra_body: Map::new(),
     };
+    let mut bill = tab.open(&request.model);
     let mut events = config.model.respond(request);
     let mut answer = Answer::default();
     while let Some(event) = events.next().await {
+        if let ModelEvent::Stream(event) = &event {
+            bill.hear(event);
+        }
         match event {
             ModelEvent::Failed(failure) => return Err(failure.to_string()),
             ModelEvent::Stream(StreamEvent::MessageStop) => return Ok(answer.blocks()),

@@ -12,6 +12,7 @@ mod following;
 mod http;
 mod mcp_tool;
 mod prompt;
+mod tab;
 
 mod meaning;
 mod shorten;

@@ -12,6 +12,7 @@ use tillerman_protocol::stream::{Delta, StreamEvent};
 
 use crate::config::HookConfig;
 use crate::meaning::{Meaning, quoted};
+use crate::tab::Tab;
 
 const MOST_TOKENS: u64 = 1_024;
 const MOST_BYTES: usize = 64 << 10;
@@ -42,8 +43,9 @@ pub(crate) async fn ask(
     hook: &PromptHook,
     input: &HookInput,
     event: HookEvent,
+    tab: &Tab,
 ) -> Meaning {
-    match collect(config, hook, question(hook, input)).await {
+    match collect(config, hook, question(hook, input), tab).await {
         Ok(answer) => meaning(&answer, event, hook.continue_on_block),
         Err(why) => Meaning::failed(format!("the model could not be asked: {why}")),
     }
@@ -102,6 +104,7 @@ async fn collect(
     config: &HookConfig,
     hook: &PromptHook,
     question: String,
+    tab: &Tab,
 ) -> Result<String, String> {
     let request = ModelRequest {
         model: hook.model.clone().unwrap_or_else(|| config.small_model.clone()),
@@ -115,9 +118,13 @@ async fn collect(
         session: config.session.clone(),
         extra_body: Map::new(),
     };
+    let mut bill = tab.open(&request.model);
     let mut events = config.model.respond(request);
     let mut answer = String::new();
     while let Some(event) = events.next().await {
+        if let ModelEvent::Stream(event) = &event {
+            bill.hear(event);
+        }
         match event {
             ModelEvent::Failed(failure) => return Err(failure.to_string()),
             ModelEvent::Stream(StreamEvent::ContentBlockStart { content_block, .. }) => {

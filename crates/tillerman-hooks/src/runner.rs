@@ -8,6 +8,7 @@ use tillerman_protocol::hook::{HookAction, HookEvent};
 use crate::config::HookConfig;
 use crate::http::Caller;
 use crate::meaning::Meaning;
+use crate::tab::Tab;
 use crate::{agent, command, mcp_tool, prompt, shorten};
 
 /// Runs the handlers of one session.
@@ -45,10 +46,16 @@ impl HookRunner for Handlers {
                     bounded(&config, &job, mcp_tool::call(&job, hook, event)).await
                 }
                 HookAction::Prompt(hook) => {
-                    bounded(&config, &job, prompt::ask(&config, hook, &job.input, event)).await
+                    let tab = Tab::default();
+                    let asking = prompt::ask(&config, hook, &job.input, event, &tab);
+                    let report = bounded(&config, &job, asking).await;
+                    HookReport { bills: tab.take(), ..report }
                 }
                 HookAction::Agent(hook) => {
-                    bounded(&config, &job, agent::look_into(&config, &job, hook, event)).await
+                    let tab = Tab::default();
+                    let looking = agent::look_into(&config, &job, hook, event, &tab);
+                    let report = bounded(&config, &job, looking).await;
+                    HookReport { bills: tab.take(), ..report }
                 }
             }
         })

@@ -1,5 +1,7 @@
 //! The one order in which guard, rules, modes and hooks decide about a call.
 
+use std::path::Path;
+
 use tillerman_protocol::permission::{PermissionMode, PermissionUpdate};
 
 use crate::call::{Facts, Family};
@@ -71,8 +73,15 @@ impl Policy {
         if self.only_looks_inside(facts, place, &paths) {
             return allowed("it only looks");
         }
+        let keeps = self.keeps_all(facts, place, &paths);
+        if keeps && facts.only_looks {
+            return allowed("the agent keeps it itself");
+        }
         if mode == PermissionMode::Plan && !facts.only_looks {
             return question("plan mode only looks".to_owned());
+        }
+        if keeps {
+            return allowed("the agent keeps it itself");
         }
         if before == Before::HookAllowed {
             return allowed("a hook allows it");
@@ -95,6 +104,23 @@ impl Policy {
     fn only_looks_inside(&self, facts: &Facts<'_>, place: &Place<'_>, paths: &[Names]) -> bool {
         let leaves_the_machine = matches!(facts.tool, "WebFetch" | "WebSearch");
         facts.only_looks && !leaves_the_machine && paths.iter().all(|names| place.contains(names))
+    }
+
+    /// Whether a file tool stays within what the agent keeps itself.
+    fn keeps_all(&self, facts: &Facts<'_>, place: &Place<'_>, paths: &[Names]) -> bool {
+        let is_about_files = facts.only_looks || facts.family() == Family::Edit;
+        let is_kept = |path: &Path| {
+            let below = self.keeps.iter().find_map(|kept| path.strip_prefix(kept).ok());
+            below.is_some_and(|below| {
+                !is_protected(below) && hidden::find(&below.to_string_lossy()).is_none()
+            })
+        };
+        let has_one_name = |names: &Names| {
+            facts.only_looks || place.disk.other_names(names.shown()) != OtherNames::Some
+        };
+        is_about_files
+            && !paths.is_empty()
+            && paths.iter().all(|names| names.all(is_kept) && has_one_name(names))
     }
 
     /// Writes that neither a mode nor a rule approves.

@@ -20,6 +20,9 @@ pub struct Policy {
     pub ask: Vec<Rule>,
     /// The working directory first, then further ones; absolute, links resolved.
     pub directories: Vec<PathBuf>,
+    /// Directories that the agent keeps itself, such as its memory; absolute, links resolved. Its
+    /// file tools may look and write there, although their names are protected.
+    pub keeps: Vec<PathBuf>,
     /// The user's home directory.
     pub home: Option<PathBuf>,
     /// Files that nothing may write.

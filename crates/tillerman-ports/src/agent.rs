@@ -1,5 +1,6 @@
 //! The ports through which agents get tools of their own and leave transcripts behind.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -13,6 +14,9 @@ pub trait Toolbox: Send + Sync + std::fmt::Debug {
     /// A fresh set of tools, for a teammate of this name if it has one. Tools that are the same
     /// for everybody need not be among them.
     fn tools(&self, teammate: Option<&str>) -> Vec<Arc<dyn Tool>>;
+
+    /// The same for an agent that works in a directory of its own.
+    fn tools_in(&self, directory: &Path, teammate: Option<&str>) -> Vec<Arc<dyn Tool>>;
 }
 
 /// Keeps the transcripts of the agents of one session.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tillerman_protocol::frame::HookPrinted;
 use tillerman_protocol::hook::{HookHandler, HookInput, HookOutput};
+use tillerman_protocol::stream::Usage;
 use tokio_util::sync::CancellationToken;
 
 use crate::confine::Bounds;
@@ -91,13 +92,32 @@ pub struct HookReport {
     pub exit_code: Option<i32>,
     /// Something people should know although it did not fail.
     pub remark: Option<String>,
+    /// What models were asked for it, however it ended.
+    pub bills: Vec<HookBill>,
+}
+
+/// What one response cost that a model gave a handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookBill {
+    /// The model.
+    pub model: String,
+    /// Tokens.
+    pub usage: Usage,
+    /// Milliseconds it was waited for.
+    pub api_ms: u64,
 }
 
 impl HookReport {
     /// A run that printed nothing.
     #[must_use]
     pub fn new(end: HookEnd) -> Self {
-        Self { end, printed: HookPrinted::default(), exit_code: None, remark: None }
+        Self {
+            end,
+            printed: HookPrinted::default(),
+            exit_code: None,
+            remark: None,
+            bills: Vec::new(),
+        }
     }
 }
 

@@ -167,12 +167,20 @@ pub struct CostState {
     /// Time spent waiting for the model.
     #[serde(rename = "totalAPIDuration", default)]
     pub total_api_duration_ms: u64,
+    /// Turns of the session and its agents.
+    #[serde(rename = "totalTurns", default, skip_serializing_if = "is_zero")]
+    pub total_turns: u64,
     /// By model.
     #[serde(default)]
     pub model_usage: std::collections::BTreeMap<String, crate::frame::ModelUsage>,
     /// Everything else, as it came.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Entry {

@@ -305,6 +305,7 @@ impl SessionTask {
 
     /// Takes in what became of a handler.
     pub(crate) async fn handler_ended(&mut self, id: RequestId, mut report: HookReport) {
+        self.enter_hook_bills(std::mem::take(&mut report.bills)).await;
         self.facing.secrets.redact_printed(&mut report.printed);
         if let HookEnd::Detached(rest) = report.end {
             if let Some(running) = self.hook_room.running.get_mut(&id) {

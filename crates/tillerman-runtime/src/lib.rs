@@ -32,6 +32,7 @@ mod work;
 mod expander;
 
 mod facts;
+mod hook_bills;
 mod hook_book;
 mod hook_desk;
 mod hook_lent;

@@ -83,7 +83,9 @@ pub(crate) fn run_agent(
     inbound: mpsc::Receiver<Inbound>,
     out: mpsc::Sender<Frame>,
 ) -> BoxFuture<SessionEnd> {
-    Box::pin(run_task(SessionTask::new(setup, Some(agents), hooks, out), inbound, None))
+    let mut task = SessionTask::new(setup, Some(agents), hooks, out);
+    task.start_mcp();
+    Box::pin(run_task(task, inbound, None))
 }
 
 async fn run_task(

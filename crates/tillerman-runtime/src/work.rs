@@ -27,7 +27,8 @@ use crate::model_switch::{ModelJudged, ModelWish};
 use crate::task_desk::{CallDesk, Desk};
 
 /// The answer where nobody is left who could give one.
-const NOBODY_GRANTS: Granting = (Grant::Refused(Shortage::Dollars), Share { usd: 0.0, tokens: 0 });
+const NOBODY_GRANTS: Granting =
+    (Grant::Refused(Shortage::Dollars), Share { usd: 0.0, tokens: 0, turns: 0 });
 
 const REPORTS_IN_FLIGHT: usize = 256;
 const TASKS_IN_FLIGHT: usize = 64;

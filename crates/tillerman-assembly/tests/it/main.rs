@@ -6,6 +6,8 @@ mod side_by_side;
 mod world;
 
 #[cfg(test)]
+mod belongings;
+#[cfg(test)]
 mod doors;
 #[cfg(test)]
 mod endings;

@@ -73,3 +73,30 @@ async fn a_model_that_cannot_answer_has_no_opinion() {
     let report = bench.run(&prompt(), "PreToolUse").await;
     assert!(matches!(&report.end, HookEnd::Failed(why) if why.contains("cut off")), "{report:?}");
 }
+
+#[tokio::test]
+async fn what_the_model_was_asked_is_billed_however_the_handler_ends() {
+    let bench = Bench::new();
+    let event = |value: Value| ModelEvent::Stream(serde_json::from_value(value).unwrap());
+    let head = json!({"type": "message_start", "message": {"id": "m", "type": "message",
+        "role": "assistant", "model": "small", "content": [],
+        "usage": {"input_tokens": 40, "output_tokens": 1}}});
+    let text = json!({"type": "content_block_start", "index": 0,
+        "content_block": {"type": "text", "text": "{\"ok\": true}"}});
+    let delta = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+        "usage": {"output_tokens": 9}});
+    let whole = [head.clone(), text, delta, json!({"type": "message_stop"})];
+    *bench.model.events.lock().unwrap() = whole.into_iter().map(event).collect();
+    let report = bench.run(&prompt(), "PreToolUse").await;
+    let bill = &report.bills[0];
+    assert_eq!((bill.model.as_str(), bill.usage.input_tokens), ("small", 40));
+    assert_eq!((bill.usage.output_tokens, report.bills.len()), (9, 1));
+
+    *bench.model.events.lock().unwrap() = vec![event(head)];
+    let cut_off = bench.run(&prompt(), "PreToolUse").await;
+    assert!(matches!(cut_off.end, HookEnd::Failed(_)), "{cut_off:?}");
+    assert_eq!(cut_off.bills.len(), 1);
+    bench.model.calls_first("Read", &json!({}));
+    let agent = json!({"type": "agent", "prompt": "Fine?"});
+    assert_eq!(bench.run(&agent, "PreToolUse").await.bills.len(), 1, "each answer is billed");
+}

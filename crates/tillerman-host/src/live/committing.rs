@@ -150,7 +150,8 @@ impl Talk {
         self.stuck.retries += 1;
         match self.catch_up().await {
             Ok(()) => self.stuck = Stuck::default(),
-            Err(_) if self.stuck.retries < MOST_RETRIES => {
+            Err(error) if self.stuck.retries < MOST_RETRIES => {
+                self.tell_trouble(&error);
                 self.stuck.retry_at = Some(Instant::now() + RETRY);
             }
             Err(_) => {
@@ -175,10 +176,10 @@ impl Talk {
 
     /// Tells whoever looks, once, since nothing can be stored.
     fn tell_trouble(&mut self, error: &StoreError) {
-        tracing::error!(%error, "an event could not be stored; the run waits");
         if std::mem::replace(&mut self.trouble.is_full, true) {
             return;
         }
+        tracing::error!(%error, "an event could not be stored; the run waits");
         let message = format!(
             "What happens cannot be stored ({error}), so the run waits. Make room on the disk; it \
              goes on by itself."

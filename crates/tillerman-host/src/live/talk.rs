@@ -135,10 +135,7 @@ impl Talk {
 
     /// Whether anything is under way or anybody looks.
     fn is_needed(&self) -> bool {
-        self.run.is_some()
-            || self.feed.receiver_count() > 0
-            || self.trouble.restart_at.is_some()
-            || self.trouble.look_at.is_some()
+        self.run.is_some() || self.feed.receiver_count() > 0 || self.next_deadline().is_some()
     }
 
     /// Leaves, unless somebody came in the last moment.
@@ -170,6 +167,8 @@ impl Talk {
             Order::Greet { reply } => self.greet(reply).await,
             Order::Rewind { request, by, reply } => self.rewind(request, by, reply).await,
             Order::Attach { reply } => {
+                // Whoever comes now has not heard that nothing can be stored.
+                self.trouble.is_full = false;
                 let attached =
                     Attached { last_seq: self.row.last_seq, events: self.feed.subscribe() };
                 drop(reply.send(Ok(attached)));

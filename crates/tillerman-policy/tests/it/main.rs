@@ -24,6 +24,8 @@ mod environment;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
 mod looking;
 #[cfg(test)]
 mod order;

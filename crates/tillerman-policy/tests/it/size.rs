@@ -49,20 +49,23 @@ fn repetition_up_to_the_limit_stays_linear() {
 }
 
 #[test]
-fn a_here_document_without_an_end_is_judged_in_linear_time() {
+fn what_never_ends_is_judged_in_linear_time() {
+    for start in ["test << esac ls\n\r for while <<EOF\n  ", "cat <( ", "echo $( ", "ls ( "] {
+        stays_linear(start);
+    }
+}
+
+fn stays_linear(start: &str) {
     let world = default_world().deny(&["Bash(touch *)"]);
     let time = |bytes: usize| {
-        let start = "test << esac ls\n\r for while <<EOF\n  ";
         let command = format!("{start}{}; touch x", "[a]".repeat(bytes / 3));
-        let judged = (0..3).map(|_| {
-            let began = Instant::now();
-            assert_eq!(world.ruling(&command).verdict.name(), "deny");
-            began.elapsed()
-        });
-        judged.min().unwrap()
+        let began = Instant::now();
+        assert_eq!(world.ruling(&command).verdict.name(), "deny");
+        began.elapsed()
     };
-    let (short, long) = (time(2_400), time(9_600));
-    assert!(long < short * 10, "four times as long: {short:?}, then {long:?}");
+    // A busy machine disturbs a measurement now and then; quadratic time shows in each.
+    let measured: Vec<_> = (0..10).map(|_| (time(2_400), time(9_600))).collect();
+    assert!(measured.iter().any(|(short, long)| *long < *short * 10), "{measured:?}");
 }
 
 #[test]

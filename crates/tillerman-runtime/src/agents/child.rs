@@ -1,11 +1,12 @@
 //! What an agent is started with: its parent's world, cut down to what its definition says.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tillerman_engine::{AgentIdentity, Books, Echo, Limits, Prompt, Restored, Seat, SessionConfig};
+use tillerman_engine::{AgentIdentity, Books, Echo, Limits, Prompt, Restored, SessionConfig};
 use tillerman_policy::{Policy, Rule};
-use tillerman_ports::{Tool, Transcript};
+use tillerman_ports::{Tool, Transcript, WorkingCopy};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::frame::Init;
 use tillerman_protocol::permission::PermissionMode;
@@ -41,6 +42,8 @@ pub(crate) struct Launch {
     pub(crate) inbound: mpsc::Receiver<Inbound>,
     /// What it is woken with, in the place of a prompt.
     pub(crate) mail: Vec<Prompt>,
+    /// The copy of the project in which it works alone.
+    pub(crate) copy: Option<Arc<dyn WorkingCopy>>,
 }
 
 /// What a definition makes of an agent.
@@ -52,6 +55,8 @@ pub(crate) struct Part<'a> {
     pub(crate) effort: Option<String>,
     pub(crate) transcript: Box<dyn Transcript>,
     pub(crate) restored: Restored,
+    /// The directory it works in, where that is its own.
+    pub(crate) directory: Option<PathBuf>,
 }
 
 impl SessionTask {
@@ -60,12 +65,13 @@ impl SessionTask {
         let definition = part.definition;
         let mode = mode_below(self.engine.mode(), definition.permission_mode);
         let policy = policy_below(&self.policy, definition);
-        let mut tools = self.tools_below(definition, agents, part.identity.seat.as_ref());
+        let mut tools = self.tools_below(&part, agents);
         let deferred = self.defer_below(definition, &mut tools);
         let mut specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();
         specs.retain(|spec| !deferred.contains(&spec.name));
         let seat = part.identity.seat.as_ref();
-        specs.extend(specs_about_agents(definition, agents, seat));
+        let name = seat.map(|seat| seat.name.as_str());
+        specs.extend(specs_about_agents(definition, agents, name));
         let prompt = SystemPrompt {
             base: self.with_skills(definition),
             append: seat.map(introduction),
@@ -127,13 +133,14 @@ impl SessionTask {
 
     /// Fresh tools where there are any, since files seen and directories entered are each agent's
     /// own; otherwise the parent's. Nothing that the parent does not have.
-    fn tools_below(
-        &self,
-        definition: &AgentDefinition,
-        agents: &Agents,
-        seat: Option<&Seat>,
-    ) -> Vec<Arc<dyn Tool>> {
-        let fresh = agents.tree().toolbox.tools(seat.map(|seat| seat.name.as_str()));
+    fn tools_below(&self, part: &Part<'_>, agents: &Agents) -> Vec<Arc<dyn Tool>> {
+        let definition = part.definition;
+        let seat = part.identity.seat.as_ref().map(|seat| seat.name.as_str());
+        let toolbox = &agents.tree().toolbox;
+        let fresh = match &part.directory {
+            Some(directory) => toolbox.tools_in(directory, seat),
+            None => toolbox.tools(seat),
+        };
         let mine = |tool: &Arc<dyn Tool>| {
             let name = tool.spec().name;
             fresh.iter().find(|fresh| fresh.spec().name == name).unwrap_or(tool).clone()
@@ -157,10 +164,10 @@ impl SessionTask {
 }
 
 /// The tools of an agent that are about other agents.
-fn specs_about_agents(
+pub(crate) fn specs_about_agents(
     definition: &AgentDefinition,
     agents: &Agents,
-    seat: Option<&Seat>,
+    seat: Option<&str>,
 ) -> Vec<ToolSpec> {
     let team = agents.tree().team.as_ref().filter(|_| seat.is_some());
     let starts_agents = agents.offers() && offers(definition, AGENT);
@@ -195,8 +202,10 @@ fn is_served(definition: &AgentDefinition, tool: &str) -> bool {
         let rest = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(server.as_str()));
         !server.is_empty() && rest.is_some_and(|rest| rest.starts_with("__"))
     };
-    let mut named = definition.mcp_servers.iter().flatten().filter_map(Value::as_str);
-    named.any(serves)
+    let entries = || definition.mcp_servers.iter().flatten();
+    let mut named = entries().filter_map(Value::as_str);
+    let mut written_out = entries().filter_map(Value::as_object).flat_map(Map::keys);
+    named.any(serves) || written_out.any(|name| serves(name))
 }
 
 /// The parent's rules, and what the definition forbids beyond them. A rule that cannot be read

@@ -1,11 +1,12 @@
 //! A session's own part in the tree: the agents it may start, and its share of the budget.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tillerman_engine::{
-    Bill, Books, Budget, CallId, Grant, Input, Judgement, Place, ResponseId, Share, Standing,
+    Bill, Books, CallId, Grant, Input, Judgement, Place, ResponseId, Share, Standing,
 };
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::control::{ControlBody, ControlRequest, ControlResponse};
@@ -18,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::agents::book::Agent;
-use crate::agents::child::{Launch, mode_below, offers};
+use crate::agents::child::{Launch, mode_below, offers, specs_about_agents};
 use crate::agents::delivery::Unheard;
 use crate::agents::launch::Caller;
 use crate::agents::main_agent::Role;
@@ -41,6 +42,8 @@ pub(crate) struct Agents {
     /// The agent that this session is.
     own: Option<Arc<Agent>>,
     depth: u32,
+    /// The directory it works in, where that is not the session's.
+    pub(crate) directory: Option<PathBuf>,
     /// The definition by which this session itself works.
     by: Option<AgentDefinition>,
     launches: HashMap<TaskId, Launch>,
@@ -75,7 +78,7 @@ impl Agents {
         let limits = &setup.engine.limits;
         let (tree, bills) = Tree::plant(Soil {
             setup: &agents,
-            budget: Budget { usd: limits.max_budget_usd, tokens: limits.max_total_tokens },
+            budget: limits.pooled(),
             spent: setup.restored.ledger.total(),
             host: host.clone(),
             shutdown: setup.shutdown.clone(),
@@ -100,6 +103,7 @@ impl Agents {
             roster,
             own: None,
             depth,
+            directory: None,
             by: None,
             launches: HashMap::new(),
             children: HashMap::new(),
@@ -118,7 +122,9 @@ impl Agents {
             Some(tools) if !tools.iter().any(|tool| tool == "*") => self.roster.for_tools(tools),
             _ => self.roster.clone(),
         };
-        Self::new(Arc::clone(&self.tree), roster, self.depth + 1)
+        let by = Some(definition.clone());
+        let directory = self.directory.clone();
+        Self { by, directory, ..Self::new(Arc::clone(&self.tree), roster, self.depth + 1) }
     }
 
     /// Forgets the agents that a session with this definition may not start.
@@ -247,7 +253,9 @@ impl Agents {
     pub(crate) fn with_specs(&self, tools: &[ToolSpec]) -> Vec<ToolSpec> {
         let others = |spec: &&ToolSpec| spec.name != AGENT && spec.name != message::NAME;
         let mut specs: Vec<ToolSpec> = tools.iter().filter(others).cloned().collect();
-        if self.offers() {
+        if let (Some(own), Some(definition)) = (&self.own, &self.by) {
+            specs.extend(specs_about_agents(definition, self, own.seat.as_deref()));
+        } else if self.offers() {
             let team = self.tree.team.as_ref();
             specs.push(order::spec(&self.roster, team));
             specs.push(message::spec(team));

@@ -105,7 +105,7 @@ impl SessionTask {
             effort: None,
             background: Some(true),
             name: text("name"),
-            isolation: None,
+            isolation: text("isolation"),
         })
     }
 
@@ -145,13 +145,6 @@ impl SessionTask {
                  one to end, or stop one with TaskStop."
             ));
         }
-        let isolation = order.isolation.as_ref().or(definition.isolation.as_ref());
-        if let Some(isolation) = isolation {
-            return Err(format!(
-                "Isolation ({isolation}) is not available, and the agent was not started without \
-                 it. Leave it out to work in the same directory."
-            ));
-        }
         Ok(definition.clone())
     }
 
@@ -178,20 +171,15 @@ impl SessionTask {
         let id = former.as_ref().map(|former| former.id.clone());
         let id = id.unwrap_or_else(|| agent_id(self.ids.entry_id().as_str()));
         let model = self.model_for(order, definition)?;
+        let belongings = self.belongings(order, definition, &id)?;
+        let definition = &belongings.equip(definition);
         let seat = self.take_seat(order, definition, &id, former.is_some())?;
         let definition =
             &seat.as_ref().map_or_else(|| definition.clone(), |_| with_team_tools(definition));
         let depth = below.depth();
+        let mut note = note(caller, order, definition, depth);
         let own = self.agents.as_ref().and_then(|agents| agents.own().cloned());
-        let note = json!({
-            "agentType": definition.name,
-            "description": order.description,
-            "toolUseId": caller.tool_use_id,
-            "spawnDepth": depth,
-            "parentAgentId": own.as_ref().map(|own| own.id.clone()),
-            "model": order.model,
-            "name": order.name,
-        });
+        note["parentAgentId"] = json!(own.map(|own| own.id.clone()));
         let (transcript, restored) = match former {
             Some(former) => (former.transcript, former.restored),
             None => (below.tree().files.begin(id.as_str(), &note), Restored::default()),
@@ -212,6 +200,7 @@ impl SessionTask {
             line,
         );
         below.become_agent(agent.clone());
+        below.directory = belongings.directory().or(below.directory.take());
         let part = Part {
             definition,
             identity: AgentIdentity {
@@ -224,8 +213,10 @@ impl SessionTask {
             effort: order.effort.clone().or_else(|| effort(definition)),
             transcript,
             restored,
+            directory: below.directory.clone(),
         };
         let mut setup = Box::new(self.child_setup(part, &below));
+        belongings.hand_over(&mut setup);
         let hooks = self.hooks_below(definition, &mut setup);
         let launch = Launch {
             tool_use_id: caller.tool_use_id.clone(),
@@ -237,6 +228,7 @@ impl SessionTask {
             hooks,
             inbound,
             mail,
+            copy: belongings.copy,
             agent: agent.clone(),
         };
         self.announce(caller, launch, place);
@@ -344,6 +336,19 @@ async fn wait_for(agent: std::sync::Arc<Agent>, cancel: CancellationToken) -> To
             outcome::finished(&agent, progress)
         }
     }
+}
+
+/// What is kept about an agent beside its transcript, so that it can go on.
+fn note(caller: &Caller, order: &Order, definition: &AgentDefinition, depth: u32) -> Value {
+    json!({
+        "agentType": definition.name,
+        "description": order.description,
+        "toolUseId": caller.tool_use_id,
+        "spawnDepth": depth,
+        "model": order.model,
+        "name": order.name,
+        "isolation": order.isolation,
+    })
 }
 
 const fn place(in_background: bool) -> Place {

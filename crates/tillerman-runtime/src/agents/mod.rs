@@ -7,6 +7,7 @@ mod setup;
 mod order;
 mod roster;
 
+mod belongings;
 mod book;
 mod purse;
 mod switchboard;

@@ -57,18 +57,31 @@ impl Purse {
     fn settle(&self, ticket: Ticket, share: Share) {
         let mut contents = self.contents();
         contents.waiting.remove(&ticket);
-        let granted = contents.pool.settle(ticket, share);
-        let spent = contents.pool.spent();
-        for (answered, grant) in granted {
-            if let Some(waiting) = contents.waiting.remove(&answered) {
-                // Whoever does not listen any more gives its reservation back itself.
-                waiting.send((grant, spent)).ok();
-            }
-        }
+        let answered = contents.pool.settle(ticket, share);
+        contents.tell(answered);
+    }
+
+    /// Enters what nothing was set aside for.
+    pub(crate) fn charge(&self, share: Share) {
+        let mut contents = self.contents();
+        let answered = contents.pool.charge(share);
+        contents.tell(answered);
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Contents {
+    fn tell(&mut self, granted: Vec<(Ticket, Grant)>) {
+        let spent = self.pool.spent();
+        for (answered, grant) in granted {
+            if let Some(waiting) = self.waiting.remove(&answered) {
+                // Whoever does not listen any more gives its reservation back itself.
+                waiting.send((grant, spent)).ok();
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tillerman_engine::IdSource;
-use tillerman_ports::{BoxFuture, Clock};
+use tillerman_ports::{BoxFuture, Clock, WorkingCopy};
 use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::control::ControlBody;
 use tillerman_protocol::frame::{
@@ -45,12 +45,23 @@ pub(crate) fn work(launch: Launch) -> BoxFuture<TaskEnd> {
             tool_uses: 0,
             asked: false,
             result: None,
+            misfortune: None,
         };
+        if let Some(copy) = &launch.copy
+            && let Err(why) = relay.settle_in(copy.as_ref()).await
+        {
+            relay.misfortune = Some(why);
+            return relay.conclude(false, None);
+        }
         let (out, frames) = mpsc::channel(FRAMES_IN_FLIGHT);
         let session = run_agent(*launch.setup, launch.agents, launch.hooks, launch.inbound, out);
         let stopped = relay.attend(session, frames).await;
         relay.clear_tasks().await;
-        relay.conclude(stopped)
+        let stays = match launch.copy {
+            Some(copy) => copy.leave().await,
+            None => None,
+        };
+        relay.conclude(stopped, stays)
     })
 }
 
@@ -82,9 +93,20 @@ struct Relay {
     /// Whether the host was told that somebody has to act.
     asked: bool,
     result: Option<Box<ResultFrame>>,
+    /// Why it could not begin.
+    misfortune: Option<String>,
 }
 
 impl Relay {
+    /// Makes the copy of the project in which the agent works alone.
+    async fn settle_in(&self, copy: &dyn WorkingCopy) -> Result<(), String> {
+        tokio::select! {
+            biased;
+            () = self.agent.cancel.cancelled() => Err("it was stopped before it began".to_owned()),
+            made = copy.make() => made,
+        }
+    }
+
     /// Passes frames on until the session is over; says whether it was told to end.
     async fn attend(
         &mut self,
@@ -258,7 +280,7 @@ impl Relay {
     }
 
     /// Makes the end known to everybody who waits for it, and returns it for the task.
-    fn conclude(self, stopped: bool) -> TaskEnd {
+    fn conclude(self, stopped: bool, stays: Option<String>) -> TaskEnd {
         let usage = self.task_usage();
         let said = self.agent.progress().said;
         let text = |text: &str| outcome::presentable(text, &self.agent.output_file);
@@ -274,7 +296,15 @@ impl Relay {
                 (TaskStatus::Completed, String::new(), text(reported))
             }
             Some(result) => (TaskStatus::Failed, reason(result), said),
-            None => (TaskStatus::Failed, "it ended without a result".to_owned(), said),
+            None => {
+                let why = self.misfortune.clone();
+                let why = why.unwrap_or_else(|| "it ended without a result".to_owned());
+                (TaskStatus::Failed, why, said)
+            }
+        };
+        let text = match stays {
+            Some(stays) => format!("{text}\n\n[{stays}]").trim_start().to_owned(),
+            None => text,
         };
         let report = TaskReport { text, usage };
         let structured = (status == TaskStatus::Completed)

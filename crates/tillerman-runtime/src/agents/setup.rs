@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tillerman_ports::{AgentFiles, Toolbox};
+use tillerman_ports::{AgentFiles, Grounds, Toolbox};
 use tillerman_protocol::agent::AgentDefinition;
 
 use crate::teams::TeamSetup;
@@ -24,6 +24,8 @@ pub struct AgentSetup {
     pub toolbox: Arc<dyn Toolbox>,
     /// Keeps the transcripts of agents.
     pub files: Arc<dyn AgentFiles>,
+    /// Gives agents memory, working copies and servers of their own.
+    pub grounds: Arc<dyn Grounds>,
 }
 
 /// The definition by which a session itself works.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tillerman_engine::{Bill, Budget, Share};
-use tillerman_ports::{AgentFiles, Toolbox};
+use tillerman_ports::{AgentFiles, Grounds, Toolbox};
 use tillerman_protocol::TaskId;
 use tillerman_protocol::frame::{Frame, SystemDetail, SystemFrame};
 use tokio::sync::mpsc;
@@ -33,6 +33,7 @@ pub(crate) struct Tree {
     pub(crate) team: Option<Team>,
     pub(crate) toolbox: Arc<dyn Toolbox>,
     pub(crate) files: Arc<dyn AgentFiles>,
+    pub(crate) grounds: Arc<dyn Grounds>,
     host: mpsc::Sender<Frame>,
     bills: mpsc::Sender<Bill>,
     shutdown: CancellationToken,
@@ -63,6 +64,7 @@ impl Tree {
             team: soil.setup.team.as_ref().map(Team::open),
             toolbox: Arc::clone(&soil.setup.toolbox),
             files: Arc::clone(&soil.setup.files),
+            grounds: Arc::clone(&soil.setup.grounds),
             host: soil.host,
             bills,
             shutdown: soil.shutdown,

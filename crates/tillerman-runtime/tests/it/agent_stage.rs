@@ -1,10 +1,11 @@
 //! A session with agents: scripted tools for each, and transcripts in memory.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tillerman_ports::{AgentFiles, Reopened, Tool, Toolbox, Transcript};
+use tillerman_ports::{AgentFiles, NoGrounds, Reopened, Tool, Toolbox, Transcript};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::catalog::Price;
 use tillerman_runtime::{AgentLimits, AgentSetup};
@@ -59,6 +60,10 @@ impl AgentFiles for Shelves {
 struct SameTools(Vec<TestTool>);
 
 impl Toolbox for SameTools {
+    fn tools_in(&self, _: &Path, teammate: Option<&str>) -> Vec<Arc<dyn Tool>> {
+        self.tools(teammate)
+    }
+
     fn tools(&self, _: Option<&str>) -> Vec<Arc<dyn Tool>> {
         self.0.iter().map(|tool| Arc::new(tool.clone()) as Arc<dyn Tool>).collect()
     }
@@ -90,6 +95,7 @@ pub(crate) fn with_agents<const N: usize>(
         limits: AgentLimits::default(),
         toolbox: Arc::new(SameTools(tools.into_iter().cloned().collect())),
         files: Arc::new(shelves.clone()),
+        grounds: Arc::new(NoGrounds),
     });
     (stage, shelves)
 }

@@ -1,4 +1,4 @@
-//! Budgets beyond dollars: tokens and time, for a session and its agents together.
+//! Budgets beyond dollars: tokens, turns and time, for a session and its agents together.
 
 use serde_json::{Value, json};
 use tillerman_engine::Deadline;
@@ -47,6 +47,29 @@ async fn nobody_uses_tokens_that_the_tree_does_not_have() {
     assert_eq!(tokens(result), 34, "the books cover the agent: {result}");
     let denied = frames.iter().any(|frame| frame.to_string().contains("Token budget exhausted"));
     assert!(denied, "the agent's call is denied: {frames:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_makes_turns_that_the_tree_does_not_have() {
+    let look = looking("Look", Conduct::Succeed);
+    let scripts = [
+        sends_helper("toolu_1", "x", &json!({})),
+        calls("Look", "toolu_2", &json!({})),
+        says("Too late."),
+    ];
+    let (mut stage, _) = with_agents(scripts, [&look], vec![helper()]);
+    stage.setup.engine.limits.max_total_turns = Some(2);
+    let mut play = stage.begin();
+    play.say("Go").await;
+    let frames = play.round().await;
+    let result = frames.last().unwrap();
+    assert_eq!(result["subtype"], "error_max_turns");
+    assert_eq!(result["terminal_reason"], "turn_budget_exhausted");
+    assert_eq!(play.model.requests().len(), 2);
+    let told = frames.iter().any(|frame| {
+        frame.to_string().contains("failed: Reached the budget of 2 turns for the session")
+    });
+    assert!(told, "the agent's end is named: {frames:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tillerman_ports::{BoxFuture, HookEnd, HookJob, HookReport, HookRunner};
+use tillerman_ports::{BoxFuture, HookBill, HookEnd, HookJob, HookReport, HookRunner};
 use tillerman_protocol::frame::HookPrinted;
 use tillerman_protocol::hook::{HookAction, HookScope, HookSection, HookSource};
+use tillerman_protocol::stream::Usage;
 use tillerman_runtime::HookSetup;
 
 /// Runs handlers of the kind `command` by what their text says.
@@ -99,6 +100,12 @@ impl HookRunner for ScriptedRunner {
                     job.progress.inspect(|tell| tell(printed.clone()));
                     let printed = self::printed("some more");
                     HookReport { printed, exit_code: Some(0), ..answered("{}") }
+                }
+                "ask a model" => {
+                    let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
+                    let model = "claude-haiku-4-5".to_owned();
+                    let bills = vec![HookBill { model, usage, api_ms: 5 }];
+                    HookReport { bills, ..answered("{}") }
                 }
                 "remark" => HookReport { remark: Some("look here".to_owned()), ..answered("{}") },
                 _ if command.starts_with("later ") => {

@@ -233,3 +233,14 @@ async fn closing_the_input_does_not_stop_handlers() {
     assert_eq!(tool_result(&frames)["is_error"], true);
     assert!(look.log().is_empty() && !end.last_result_failed);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_handler_asks_a_model_is_part_of_the_costs() {
+    let (runner, look) = (ScriptedRunner::default(), looking("Look", Conduct::Succeed));
+    let hooks = runner.setup(&[on("PreToolUse", &json!([does("ask a model")]))]);
+    let frames = play(hooks, &look, "Look", &json!({})).await.round().await;
+    let result = frames.last().unwrap();
+    let asked = &result["modelUsage"]["claude-haiku-4-5"];
+    assert_eq!((&asked["inputTokens"], &asked["outputTokens"]), (&json!(7), &json!(3)), "{result}");
+    assert_ne!(result["usage"]["input_tokens"], 0, "the session's own usage stands beside it");
+}

@@ -119,13 +119,14 @@ fn of_tasks(verb: &str, words: &mut Words, names: &Names) -> Input {
         }
         "reserved" => {
             let response = names.response_id(&words.word());
-            let grant = match (words.flag("refused"), words.flag("tokens")) {
-                (true, true) => Grant::Refused(Shortage::Tokens),
-                (true, false) => Grant::Refused(Shortage::Dollars),
-                (false, _) => Grant::Granted,
+            let grant = match words.flag("refused") {
+                true if words.flag("tokens") => Grant::Refused(Shortage::Tokens),
+                true if words.flag("turns") => Grant::Refused(Shortage::Turns),
+                true => Grant::Refused(Shortage::Dollars),
+                false => Grant::Granted,
             };
             let tokens = if words.flag("used") { words.number() } else { 0 };
-            Input::Reserved { response, grant, spent: Share { usd: 0.0, tokens } }
+            Input::Reserved { response, grant, spent: Share { tokens, ..Share::default() } }
         }
         "billed" => Input::BilledElsewhere(Box::new(Bill {
             response: ResponseId(1),
@@ -133,6 +134,7 @@ fn of_tasks(verb: &str, words: &mut Words, names: &Names) -> Input {
             usage: Usage { input_tokens: words.number(), ..Usage::default() },
             usd: 0.0,
             api_ms: 1,
+            turns: 1,
         })),
         "task-ended" => {
             let task = TaskId::new(words.word());

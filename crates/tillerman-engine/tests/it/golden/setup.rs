@@ -55,6 +55,7 @@ pub(super) fn apply(config: &mut SessionConfig, line: &str) {
         "max-turns" => config.limits.max_turns = Some(words.number()),
         "budget" => config.limits.max_budget_usd = Some(words.number()),
         "tokens" => config.limits.max_total_tokens = Some(words.number()),
+        "total-turns" => config.limits.max_total_turns = Some(words.number()),
         "task-budget" => config.limits.task_budget = Some(words.number()),
         "deadline" => {
             let (set_at, at) = (super::moment(0), super::moment(words.number()));

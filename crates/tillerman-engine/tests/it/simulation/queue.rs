@@ -13,6 +13,7 @@ fn rounds_that_end_at_once_do_not_nest() {
     config.hooked.clear();
     (config.limits.max_turns, config.limits.max_budget_usd) = (None, None);
     (config.limits.max_total_tokens, config.limits.deadline) = (None, None);
+    config.limits.max_total_turns = None;
     let mut session = Session::new(config, Restored::default());
     let now = Moment::from_millis(0);
     session.step(now, Input::Prompted(Prompt::text("hi")));

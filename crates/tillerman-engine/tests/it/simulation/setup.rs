@@ -136,6 +136,7 @@ fn limits(dice: &mut Dice) -> Limits {
         max_turns: dice.chance(25).then(|| u32::try_from(dice.below(8)).unwrap_or(1)),
         max_budget_usd: dice.chance(20).then_some(budget),
         max_total_tokens: dice.chance(8).then(|| dice.below(200_000)),
+        max_total_turns: dice.chance(8).then(|| dice.below(40)),
         deadline: dice.chance(8).then(|| deadline(dice)),
         task_budget: dice.chance(10).then(|| dice.below(100_000)),
         max_output_tokens: None,

@@ -35,6 +35,7 @@ pub(super) struct Tally {
     reported: u64,
     compacted: u64,
     timed_out: u64,
+    out_of_turns: u64,
 }
 
 impl Tally {
@@ -49,9 +50,10 @@ impl Tally {
         self.reported += other.reported;
         self.compacted += other.compacted;
         self.timed_out += other.timed_out;
+        self.out_of_turns += other.out_of_turns;
     }
 
-    pub(super) const fn counts(&self) -> [(&'static str, u64); 9] {
+    pub(super) const fn counts(&self) -> [(&'static str, u64); 10] {
         [
             ("an agent", self.agents),
             ("a promotion", self.promoted),
@@ -62,6 +64,7 @@ impl Tally {
             ("a report", self.reported),
             ("a compaction", self.compacted),
             ("a deadline", self.timed_out),
+            ("a turn too many", self.out_of_turns),
         ]
     }
 }
@@ -94,7 +97,9 @@ impl Forest {
         let mut dice = Dice::new(seed);
         #[expect(clippy::cast_precision_loss, reason = "the number is small")]
         let usd = dice.chance(70).then(|| dice.below(60) as f64 / 10.0);
-        let budget = Budget { usd, tokens: dice.chance(30).then(|| dice.below(4_000)) };
+        let tokens = dice.chance(30).then(|| dice.below(4_000));
+        let turns = dice.chance(30).then(|| dice.below(30));
+        let budget = Budget { usd, tokens, turns };
         let set_at = Moment::from_millis(BEGINNING);
         let deadline = dice.chance(20).then(|| {
             let millis = i64::try_from(dice.below(2_000)).unwrap_or(0);
@@ -472,6 +477,8 @@ impl Forest {
             let fine = result.subtype == ResultSubtype::Success && !result.is_error;
             let text = result.result.clone().unwrap_or_default();
             self.tally.timed_out += u64::from(result.terminal_reason == "deadline_exceeded");
+            let out_of_turns = result.terminal_reason == "turn_budget_exhausted";
+            self.tally.out_of_turns += u64::from(out_of_turns);
             self.nodes[at].result = Some((text, fine));
         }
     }
@@ -507,6 +514,7 @@ impl Forest {
             max_turns: Some(8),
             max_budget_usd: self.budget.usd,
             max_total_tokens: self.budget.tokens,
+            max_total_turns: self.budget.turns,
             deadline: self.deadline,
             ..Limits::unlimited()
         }
@@ -524,10 +532,15 @@ impl Forest {
         if over || budget.tokens.is_some_and(|most| spent.tokens > most + self.dearest.tokens) {
             return Err(format!("{spent:?} was spent of {budget:?}"));
         }
+        // What a turn takes is known beforehand, so not even one is made too many.
+        let promised = spent.plus(self.pool.held());
+        if budget.turns.is_some_and(|most| promised.turns > most) {
+            return Err(format!("{promised:?} was promised of {budget:?}"));
+        }
         let pending = self.bills.iter().map(Bill::share).fold(Share::default(), Share::plus);
         let known = self.nodes[0].session.ledger().total().plus(pending);
         let differs = (known.usd - self.settled.usd).abs() > 1e-6;
-        if self.nodes[0].is_alive() && (differs || known.tokens != self.settled.tokens) {
+        if self.nodes[0].is_alive() && (differs || counted(known) != counted(self.settled)) {
             return Err(format!("{:?} was settled, {known:?} is known", self.settled));
         }
         Ok(())
@@ -558,6 +571,11 @@ impl Forest {
         }
         Ok(())
     }
+}
+
+/// What has to agree exactly.
+const fn counted(share: Share) -> (u64, u64) {
+    (share.tokens, share.turns)
 }
 
 /// The response for which a node holds a ticket.
