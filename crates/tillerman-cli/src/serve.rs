@@ -15,7 +15,7 @@ use tillerman_assembly::{
     Environment, ModelOrder, PROTOCOL_LEVEL, SessionOrder, StartFailure, SystemClock,
     WithoutCredentials, assemble,
 };
-use tillerman_host::{Host, HostSettings, Launcher, Store, Subprocess};
+use tillerman_host::{Host, HostSettings, Launcher, Page, Store, Subprocess};
 use tillerman_ports::Clock as _;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -213,7 +213,15 @@ pub(crate) async fn model_settings(
     settings.model = model;
     settings.models = models;
     settings.protocol_level = PROTOCOL_LEVEL.to_owned();
+    settings.assets = page;
     Ok(settings)
+}
+
+/// A file of the page.
+fn page(path: &str) -> Option<Page> {
+    let asset = tillerman_web::asset(path)?;
+    let (content_type, etag) = (asset.content_type.to_owned(), asset.etag.to_owned());
+    Some(Page { bytes: asset.bytes.into(), content_type, etag })
 }
 
 /// Tells where the page is. The token is shown when it is new, and never again.
