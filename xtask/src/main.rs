@@ -1,4 +1,4 @@
-//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `coverage`, `test` and `bench`.
+//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `types`, `coverage`, `test` and `bench`.
 
 #![expect(
     clippy::print_stdout,
@@ -10,6 +10,7 @@
 mod workspace;
 
 mod tidy;
+mod typescript;
 
 mod coverage;
 
@@ -23,12 +24,15 @@ use anyhow::{Result, bail};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
+       cargo xtask types
        cargo xtask coverage
        cargo xtask test [--quick]
        cargo xtask bench [--smoke] [--runs N] [--official PATH]
 
+tidy   checks sizes, names, crate edges, registered files, unused dependencies, generated
+       files and wording
+types  writes the page's TypeScript of the protocol
 coverage writes docs/coverage.md: what is there, and which test shows it
-tidy   checks sizes, names, crate edges, registered files, unused dependencies and wording
 test   runs everything that must pass before a change is merged; --quick leaves out the release
        build and what needs it
 bench  measures start-up, turns, memory and size of the release build against their budgets";
@@ -49,6 +53,7 @@ fn run() -> Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["tidy"] => tidy::run(),
+        ["types"] => typescript::run(),
         ["coverage"] => coverage::run(),
         ["test"] => suite::run(suite::Extent::Full),
         ["test", "--quick"] => suite::run(suite::Extent::Quick),

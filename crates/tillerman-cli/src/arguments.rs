@@ -6,6 +6,7 @@ use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
 use crate::config_command::ConfigCommand;
+use crate::ipc::IpcArguments;
 use crate::mcp_command::McpCommand;
 use crate::permissions::PermissionsCommand;
 use crate::serve::{ServeArguments, UsersCommand};
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     /// Who else may use the host
     #[command(subcommand)]
     Users(UsersCommand),
+    /// Agents in a desktop application: JSON lines on standard input and output
+    Ipc(IpcArguments),
     /// MCP servers: add, list, get, remove; or serve the built-in tools
     #[command(subcommand)]
     Mcp(McpCommand),

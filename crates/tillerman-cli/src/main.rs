@@ -9,6 +9,7 @@ mod rewind;
 
 mod config_command;
 mod doctor;
+mod ipc;
 mod mcp_command;
 mod mcp_login;
 mod mcp_serve;
@@ -93,6 +94,7 @@ fn carry_out(command: &Command, arguments: &Arguments) -> ExitCode {
         Command::Reindex { data_dir } => serve::run_reindex(data_dir.clone()),
         Command::DebugBundle { output, data_dir } => serve::run_bundle(output, data_dir.clone()),
         Command::Users(command) => serve::run_users(command),
+        Command::Ipc(arguments) => ipc::run(arguments),
         Command::Mcp(command) => mcp_command::run(command, arguments),
     };
     match done {

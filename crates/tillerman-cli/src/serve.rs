@@ -15,16 +15,17 @@ use tillerman_assembly::{
     Environment, ModelOrder, PROTOCOL_LEVEL, SessionOrder, StartFailure, SystemClock,
     WithoutCredentials, assemble,
 };
-use tillerman_host::{Host, HostSettings, Launcher, Store, Subprocess};
+use tillerman_host::{Host, HostSettings, Launcher, Page, Store, Subprocess};
 use tillerman_ports::Clock as _;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::environment;
-use crate::serve::in_process::InProcess;
 
 pub(crate) use bundle::run as run_bundle;
+pub(crate) use in_process::{Extras, InProcess};
+pub(crate) use place::{check_user, data_directory};
 pub(crate) use reindex::run as run_reindex;
 pub(crate) use users::{UsersCommand, run as run_users};
 
@@ -157,17 +158,31 @@ fn sentence(error: &dyn std::error::Error) -> StartFailure {
     StartFailure::usage(format!("The host cannot start: {error}."))
 }
 
-/// What the host goes by, with the model that an assembly would choose.
+/// What the host goes by.
 async fn settings(
     arguments: &ServeArguments,
     environment: &Environment,
 ) -> Result<HostSettings, StartFailure> {
     let cwd = environment::working_directory()?;
+    let mut settings = model_settings(cwd, arguments.default_model.clone(), environment).await?;
+    settings.may_bypass = arguments.sessions.allow_bypass;
+    settings.allowed_hosts.clone_from(&arguments.allow_host);
+    settings.daily_budget_usd = arguments.daily_budget_usd;
+    settings.notify = arguments.notify.clone().into_iter().collect();
+    Ok(settings)
+}
+
+/// What every host in a directory goes by, with the model that an assembly would choose.
+pub(crate) async fn model_settings(
+    cwd: PathBuf,
+    model: Option<String>,
+    environment: &Environment,
+) -> Result<HostSettings, StartFailure> {
     let mut order = SessionOrder {
         cwd: cwd.clone(),
         environment: environment.clone(),
         model: ModelOrder {
-            model: arguments.default_model.clone(),
+            model,
             without_credentials: WithoutCredentials::Rehearse,
             ..ModelOrder::default()
         },
@@ -197,12 +212,16 @@ async fn settings(
     settings.rehearsal = model == REHEARSAL;
     settings.model = model;
     settings.models = models;
-    settings.may_bypass = arguments.sessions.allow_bypass;
-    settings.allowed_hosts.clone_from(&arguments.allow_host);
-    settings.daily_budget_usd = arguments.daily_budget_usd;
-    settings.notify = arguments.notify.clone().into_iter().collect();
     settings.protocol_level = PROTOCOL_LEVEL.to_owned();
+    settings.assets = page;
     Ok(settings)
+}
+
+/// A file of the page.
+fn page(path: &str) -> Option<Page> {
+    let asset = tillerman_web::asset(path)?;
+    let (content_type, etag) = (asset.content_type.to_owned(), asset.etag.to_owned());
+    Some(Page { bytes: asset.bytes.into(), content_type, etag })
 }
 
 /// Tells where the page is. The token is shown when it is new, and never again.

@@ -22,12 +22,14 @@ mod live;
 
 mod api;
 mod host;
+mod ipc;
 mod reindex;
 mod serve;
 mod summary;
 
 pub use access::{Role, Token, User};
 pub use host::{Host, StartHostError, UserError};
+pub use ipc::{IpcEnd, IpcSettings, Memory, PrepareImage};
 pub use launch::{
     BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
     SessionStart,

@@ -10,6 +10,9 @@ use crate::path_pattern::Side;
 use crate::place::{Names, Place};
 use crate::rule::{Matter, Rule};
 
+/// What the names of the desktop tools begin with.
+const DESKTOP: &str = "mcp__desktop-assistant-tools__";
+
 impl Rule {
     /// Whether the rule is about this tool, whatever the call.
     pub(crate) fn is_about(&self, tool: &str, side: Side) -> bool {
@@ -17,8 +20,13 @@ impl Rule {
         if name == tool || (former_name(name) == former_name(tool)) {
             return true;
         }
-        let edits = matches!(tool, "Write" | "MultiEdit" | "NotebookEdit");
-        let reads = matches!(tool, "Grep" | "Glob" | "LSP" | "NotebookRead");
+        // What must not be touched is safe from the desktop tools too. Allowing goes by their own
+        // names alone, since any server can call itself like this one.
+        let desktop = tool.strip_prefix(DESKTOP).filter(|_| side == Side::Restrict);
+        let edits =
+            matches!(tool, "Write" | "MultiEdit" | "NotebookEdit") || desktop == Some("write_file");
+        let reads = matches!(tool, "Grep" | "Glob" | "LSP" | "NotebookRead")
+            || matches!(desktop, Some("read_file" | "analyze_image" | "open_in_default_app"));
         if (name == "Edit" && edits) || (name == "Read" && reads) {
             return true;
         }

@@ -15,6 +15,7 @@ pub mod permission;
 
 pub mod control;
 pub mod frame;
+pub mod ipc;
 pub mod open;
 
 pub mod agent;

@@ -168,7 +168,7 @@ pub struct CostState {
     #[serde(rename = "totalAPIDuration", default)]
     pub total_api_duration_ms: u64,
     /// Turns of the session and its agents.
-    #[serde(rename = "totalTurns", default)]
+    #[serde(rename = "totalTurns", default, skip_serializing_if = "is_zero")]
     pub total_turns: u64,
     /// By model.
     #[serde(default)]
@@ -176,6 +176,11 @@ pub struct CostState {
     /// Everything else, as it came.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Entry {

@@ -182,7 +182,9 @@ impl SessionTask {
         let offered = servers.tools().into_iter().filter(|tool| {
             let name = tool.spec().name;
             let is_permitted = self.agents.as_ref().is_none_or(|agents| agents.permits(&name));
-            is_permitted && !self.policy.removes(&name)
+            // A server that takes the name of one inside the program must not get its calls.
+            let is_taken = self.ports.tools.iter().any(|own| own.spec().name == name);
+            is_permitted && !is_taken && !self.policy.removes(&name)
         });
         let tools: Vec<Arc<dyn Tool>> = self.ports.tools.iter().cloned().chain(offered).collect();
         let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec()).collect();

@@ -27,6 +27,7 @@ const EDGES: &[(&str, Allowed)] = &[
     (RUNTIME, Allowed::Only(&["tillerman-engine", "tillerman-policy", PORTS, PROTOCOL])),
     ("tillerman-models", Allowed::Only(&[PORTS, PROTOCOL])),
     ("tillerman-tools", Allowed::Only(&[PORTS, PROTOCOL])),
+    ("tillerman-desktop", Allowed::Only(&[PORTS, PROTOCOL, "tillerman-tools"])),
     ("tillerman-hooks", Allowed::Only(&[PORTS, PROTOCOL])),
     ("tillerman-store", Allowed::Only(&[PORTS, PROTOCOL])),
     ("tillerman-mcp", Allowed::Only(&[PORTS, PROTOCOL])),

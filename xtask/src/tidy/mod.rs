@@ -5,6 +5,7 @@ mod run;
 mod tree;
 
 mod edges;
+mod generated;
 mod lints;
 mod names;
 mod registered;

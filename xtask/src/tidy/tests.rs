@@ -1,7 +1,7 @@
 //! Every rule of tidy, shown on small trees.
 
 use crate::tidy::tree::{File, Finding, Tree};
-use crate::tidy::{edges, lints, names, registered, size, unused, wording};
+use crate::tidy::{edges, generated, lints, names, registered, size, unused, wording};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
@@ -239,4 +239,17 @@ fn a_table_of_lints_of_its_own() {
     let weaker = own(&all.replace("unwrap_used = \"deny\"", "unwrap_used = \"allow\""));
     let files = [("Cargo.toml", workspace.as_str()), clippy, ("s/Cargo.toml", weaker.as_str())];
     check(lints::check, &files, &["s/Cargo.toml:1"]);
+}
+
+#[test]
+fn generated_files() {
+    let rust = (
+        "crates/tillerman-protocol/src/frame.rs",
+        "//! x\npub struct Frame { pub a: u32 }\npub struct PermissionUpdate {}\n",
+    );
+    let fresh = crate::typescript::generate(&tree(&[rust])).unwrap();
+    check(generated::check, &[rust, ("web/src/protocol.ts", &fresh)], &[]);
+    check(generated::check, &[rust, ("web/src/protocol.ts", "old")], &["web/src/protocol.ts:1"]);
+    check(generated::check, &[("web/src/protocol.ts", &fresh)], &["web/src/protocol.ts:1"]);
+    check(generated::check, &[rust], &[]);
 }

@@ -1,6 +1,7 @@
 //! Sessions of the host inside its own process.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser as _;
@@ -13,6 +14,8 @@ use tillerman_host::{
     BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
     SessionStart,
 };
+use tillerman_ports::Tool;
+use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::{EntryId, SessionId};
@@ -31,6 +34,19 @@ const LONGEST_PROBE: Duration = Duration::from_secs(5);
 /// What an assembly says about a session that it cannot find.
 const NOT_FOUND: &str = "No conversation found";
 
+/// What sessions have beside what the host says about them.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    /// Tools of this process.
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    /// Calls that need no question.
+    pub(crate) allow: Vec<String>,
+    /// Agents beside those of files.
+    pub(crate) agents: Vec<AgentDefinition>,
+    /// Requests to the model in one round.
+    pub(crate) max_turns: Option<u32>,
+}
+
 /// Starts sessions inside this process.
 #[derive(Debug)]
 pub(crate) struct InProcess {
@@ -38,6 +54,7 @@ pub(crate) struct InProcess {
     /// Whether the rehearsal model stands in for one without credentials.
     rehearses: bool,
     provider: Option<String>,
+    extras: Extras,
 }
 
 impl InProcess {
@@ -55,7 +72,13 @@ impl InProcess {
         let ours = switches.map(|(name, value)| (name.into(), value.into()));
         let environment = Environment::new(others.chain(ours));
         let provider = provider_address(&environment);
-        Self { environment, rehearses, provider }
+        Self { environment, rehearses, provider, extras: Extras::default() }
+    }
+
+    /// The same with more in every session.
+    pub(crate) fn with(mut self, extras: Extras) -> Self {
+        self.extras = extras;
+        self
     }
 
     fn order(&self, order: &RunOrder) -> SessionOrder {
@@ -81,8 +104,12 @@ impl InProcess {
         session.model.model = order.model.clone().filter(|model| !stands_in(model));
         session.model.without_credentials = WithoutCredentials::Rehearse;
         session.limits.max_budget_usd = order.max_budget_usd;
+        session.limits.max_turns = self.extras.max_turns;
+        session.parts.tools.clone_from(&self.extras.tools);
+        session.extension.agents.clone_from(&self.extras.agents);
         let permission = &mut session.permission;
         permission.allow.clone_from(&order.allowed_tools);
+        permission.allow.extend_from_slice(&self.extras.allow);
         permission.deny.clone_from(&order.disallowed_tools);
         permission.guard.clone_from(&order.guarded_paths);
         permission.mode = PermissionMode::parse(&order.permission_mode);

@@ -270,6 +270,7 @@ async fn a_host_that_names_it_lets_it_run_things_and_loosen_nothing() {
         "plugin_hook",
         "plugin_server",
         "agent_hook",
+        "agent_server",
         "skill_hook",
     ];
     assert_eq!(visit.sprung, set(runs), "{}", visit.work.stderr);
@@ -301,6 +302,7 @@ async fn trust_lets_all_of_it_work_until_one_file_changes() {
         "skill",
         "command",
         "agent_hook",
+        "agent_server",
         "skill_hook",
     ];
     assert_eq!(visit.sprung, set(all), "{}", visit.work.stderr);

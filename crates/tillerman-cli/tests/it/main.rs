@@ -21,6 +21,8 @@ mod hooks;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod ipc;
+#[cfg(test)]
 mod kills;
 #[cfg(test)]
 mod long_runs;

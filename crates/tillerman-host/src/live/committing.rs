@@ -76,7 +76,6 @@ impl Talk {
     }
 
     async fn store(&mut self, change: Change) -> Result<(), StoreError> {
-        let before = self.row.shown.clone();
         let at = self.shared.now();
         let mut row = self.row.clone();
         row.shown.updated_at = at;
@@ -112,15 +111,15 @@ impl Talk {
             // Nobody may look just now.
             drop(self.feed.send(envelope));
         }
-        self.tell_changes(&before);
+        self.tell_changes();
         Ok(())
     }
 
     /// Watchers hear of a conversation when something about it changed beside its time.
-    fn tell_changes(&self, before: &crate::wire::Conversation) {
-        let mut before = before.clone();
-        before.updated_at = self.row.shown.updated_at;
-        if before != self.row.shown {
+    fn tell_changes(&mut self) {
+        self.told.updated_at = self.row.shown.updated_at;
+        if self.told != self.row.shown {
+            self.told = self.row.shown.clone();
             self.shared.tell(News::conversation(&self.shown()));
         }
     }

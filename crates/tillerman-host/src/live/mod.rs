@@ -17,7 +17,7 @@ mod saying;
 mod starting;
 mod trouble;
 
-pub(crate) use committing::words;
+pub(crate) use committing::{said, words};
 pub(crate) use directory::Directory;
 pub(crate) use feed::{Envelope, News};
 pub(crate) use order::{Attached, Order, Refusal, RefusalKind};

@@ -15,7 +15,7 @@ use crate::live::order::{Attached, Order, Refusal};
 use crate::live::run::Run;
 use crate::live::shared::Shared;
 use crate::store::{ConversationRow, MessageRow, MessageState};
-use crate::wire::ConversationState;
+use crate::wire::{Conversation, ConversationState};
 
 /// Events that a client may lag behind before it has to start over from its cursor.
 const FEED: usize = 1_024;
@@ -45,6 +45,8 @@ pub(crate) struct Talk {
     pub(crate) is_draining: bool,
     /// The state that is stored.
     pub(crate) kept_state: ConversationState,
+    /// What watchers were last told.
+    pub(crate) told: Conversation,
     is_over: bool,
 }
 
@@ -80,6 +82,7 @@ impl Talk {
         Self {
             shared,
             kept_state: row.shown.state,
+            told: row.shown.clone(),
             row,
             feed,
             run: None,

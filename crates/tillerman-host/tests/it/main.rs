@@ -12,6 +12,8 @@ mod description;
 #[cfg(test)]
 mod door;
 #[cfg(test)]
+mod ipc;
+#[cfg(test)]
 mod projects;
 #[cfg(test)]
 mod restarts;

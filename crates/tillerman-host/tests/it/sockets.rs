@@ -89,6 +89,23 @@ async fn watchers_hear_of_conversations_and_cards() {
 }
 
 #[tokio::test]
+async fn watchers_hear_what_becomes_of_a_conversation() {
+    let mut world = World::new().await;
+    let mut socket = world.socket().await;
+    socket.send(json!({"type": "watch"})).await;
+    assert!(socket.answers().await);
+    let (_, puppet) = talking(&mut world).await;
+    puppet.ask("q1", "u1", "make").await;
+    loop {
+        let shown = socket.next_of("conversation").await["conversation"].clone();
+        if shown["state"] == "waiting" {
+            assert_eq!((&shown["title"], &shown["pending_approvals"]), (&json!("go"), &json!(1)));
+            return;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_slow_client_is_let_go_and_slows_nobody() {
     let mut world = World::new().await;
     let (id, puppet) = talking(&mut world).await;

@@ -19,6 +19,9 @@ const MAX_PARTS: usize = 50;
 /// The parser's time grows with the square of operators in broken commands, so there is a limit.
 const MAX_OPERATORS: usize = 1_000;
 
+/// The same goes for brackets, each of which may begin a test, a class or an index.
+const MAX_BRACKETS: usize = 300;
+
 /// The parser looks for the end of a here-document anew at each token, through all of the text when
 /// there is none, so longer commands with such a here-document are not parsed.
 const MAX_BYTES_UNENDED: usize = 1_000;
@@ -153,7 +156,11 @@ fn follow(script: &mut Script, home: Option<&Path>, depth: usize) {
 /// Parses, and gives up at the first error: recovering from errors is slow and nothing is gained.
 fn parse(text: &str) -> Option<tree_sitter::Tree> {
     let operators = text.bytes().filter(|byte| b"|;&()<>".contains(byte)).count();
-    if operators > MAX_OPERATORS || (text.len() > MAX_BYTES_UNENDED && !heredoc::all_end(text)) {
+    let brackets = text.bytes().filter(|byte| *byte == b'[').count();
+    if operators > MAX_OPERATORS
+        || brackets > MAX_BRACKETS
+        || (text.len() > MAX_BYTES_UNENDED && !heredoc::all_end(text))
+    {
         return None;
     }
     let mut parser = tree_sitter::Parser::new();

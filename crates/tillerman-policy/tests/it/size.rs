@@ -49,10 +49,15 @@ fn repetition_up_to_the_limit_stays_linear() {
 }
 
 #[test]
-fn a_here_document_without_an_end_is_judged_in_linear_time() {
+fn what_never_ends_is_judged_in_linear_time() {
+    for start in ["test << esac ls\n\r for while <<EOF\n  ", "cat <( ", "echo $( ", "ls ( "] {
+        stays_linear(start);
+    }
+}
+
+fn stays_linear(start: &str) {
     let world = default_world().deny(&["Bash(touch *)"]);
     let time = |bytes: usize| {
-        let start = "test << esac ls\n\r for while <<EOF\n  ";
         let command = format!("{start}{}; touch x", "[a]".repeat(bytes / 3));
         let began = Instant::now();
         assert_eq!(world.ruling(&command).verdict.name(), "deny");

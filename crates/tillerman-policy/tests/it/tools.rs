@@ -75,6 +75,25 @@ fn servers_and_their_tools_are_named() {
 }
 
 #[test]
+fn what_must_not_be_touched_is_safe_from_the_desktop_tools() {
+    let named = |tool: &str| format!("mcp__desktop-assistant-tools__{tool}");
+    let secret = json!({ "path": "secret/key" });
+    for tool in ["read_file", "analyze_image", "open_in_default_app", "write_file"] {
+        let world = default_world().deny(&["Read(./secret/**)"]);
+        assert_eq!(world.verdict_of(&named(tool), &secret), "deny", "{tool}");
+        assert_eq!(world.verdict_of(&named(tool), &json!({ "path": "notes" })), "ask", "{tool}");
+        // Any server could call itself so; what allows files does not allow its tools.
+        let world = default_world().allow(&["Read(./secret/**)", "Edit(./secret/**)"]);
+        assert_eq!(world.verdict_of(&named(tool), &secret), "ask", "{tool}");
+    }
+    let world = default_world().deny(&["Edit(./secret/**)"]);
+    assert_eq!(world.verdict_of(&named("write_file"), &secret), "deny");
+    assert_eq!(world.verdict_of(&named("read_file"), &secret), "ask");
+    let guarded = json!({ "path": "CLAUDE.md", "content": "x" });
+    assert_eq!(default_world().verdict_of(&named("write_file"), &guarded), "deny");
+}
+
+#[test]
 fn agents_and_skills_are_named() {
     let agent = json!({ "subagent_type": "reviewer", "prompt": "x" });
     for tool in ["Agent", "Task"] {

@@ -20,6 +20,8 @@ mod hook_sections;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
+mod ipc;
+#[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod news;

@@ -47,6 +47,21 @@ async fn the_first_prompt_waits_for_servers_and_the_rest_of_the_session_does_not
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_cannot_take_the_name_of_a_tool_of_the_program() {
+    let servers = TestServers::ready();
+    let own = looking("mcp__notes__add", Conduct::RefuseInput);
+    let foreign = looking("mcp__notes__add", Conduct::Succeed);
+    servers.offer([&foreign]);
+    let scripts = [calls("mcp__notes__add", "u1", &json!({})), says("Ok.")];
+    let mut play = with(stage(scripts), &servers).tools([&own]).begin();
+    play.say("one").await;
+    let frames = play.round().await;
+    assert_eq!(init(&frames)["tools"], json!(["mcp__notes__add"]));
+    assert_eq!(tool_result(&frames)["is_error"], true, "the program's own tool refuses");
+    assert_eq!(foreign.log(), Vec::<Value>::new());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_prompt_that_waits_is_answered_although_the_input_is_closed() {
     let servers = TestServers::connecting();
     let play = with(stage([says("Hi.")]), &servers).begin();

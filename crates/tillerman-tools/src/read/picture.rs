@@ -13,26 +13,32 @@ const LONGEST_EDGE: u32 = 2_000;
 /// A frame of at most 1 MiB carries the picture twice: for the model and for the host.
 const BASE64_CHARS: usize = 480_000;
 const MOST_BYTES: usize = BASE64_CHARS / 4 * 3;
+/// Nothing can be seen on smaller ones, unless they were so from the start.
+const SMALLEST_EDGE: u32 = 16;
 const LARGEST_EDGE_READ: u32 = 20_000;
 const LARGEST_ALLOCATION: u64 = 512 << 20;
 const QUALITIES: [u8; 3] = [85, 70, 50];
 
 /// A picture ready to be shown.
 #[derive(Debug)]
-pub(crate) struct Picture {
+pub struct Picture {
     /// The encoded picture in base64.
-    pub(crate) base64: String,
+    pub base64: String,
     /// Its media type.
-    pub(crate) media_type: &'static str,
+    pub media_type: &'static str,
     /// Width and height in the file.
-    pub(crate) original: (u32, u32),
+    pub original: (u32, u32),
     /// Width and height as shown.
-    pub(crate) shown: (u32, u32),
+    pub shown: (u32, u32),
 }
 
 /// Why a picture cannot be shown.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ShowPictureError {
+#[non_exhaustive]
+pub enum ShowPictureError {
+    /// It is no picture that models can see.
+    #[error("it is neither PNG, JPEG, GIF nor WebP")]
+    UnknownKind,
     /// It could not be read.
     #[error("it could not be decoded ({0})")]
     Undecodable(image::ImageError),
@@ -42,6 +48,14 @@ pub(crate) enum ShowPictureError {
     /// It stayed too large.
     #[error("it could not be made small enough")]
     TooLarge,
+}
+
+/// Makes a picture of any kind that models can see ready to be shown.
+///
+/// # Errors
+/// When it is none, is broken, or cannot be made small enough.
+pub fn show_picture(bytes: &[u8]) -> Result<Picture, ShowPictureError> {
+    prepare(bytes, sniff(bytes).ok_or(ShowPictureError::UnknownKind)?)
 }
 
 /// The kind of picture the first bytes promise, if models can see that kind.
@@ -83,7 +97,7 @@ fn shrink(
     image.apply_orientation(orientation);
     let mut edge = LONGEST_EDGE.min(image.width().max(image.height()));
     let mut tries_png = true;
-    while edge >= 16 {
+    loop {
         let smaller = if edge < image.width().max(image.height()) {
             image.resize(edge, edge, FilterType::Triangle)
         } else {
@@ -110,8 +124,10 @@ fn shrink(
             }
         }
         edge = edge * 7 / 10;
+        if edge < SMALLEST_EDGE {
+            return Err(ShowPictureError::TooLarge);
+        }
     }
-    Err(ShowPictureError::TooLarge)
 }
 
 /// JPEG knows no transparency; what was transparent becomes white, as in most viewers.

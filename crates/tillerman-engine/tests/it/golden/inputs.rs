@@ -78,9 +78,7 @@ fn one(verb: &str, words: &mut Words, names: &Names) -> Input {
         "set-tools" => {
             Input::ToolsChanged(words.rest().iter().map(|name| super::setup::tool(name)).collect())
         }
-        "reopen" => {
-            Input::CallsReopened(words.rest().iter().map(|id| ToolUseId::new(id)).collect())
-        }
+        "reopen" => Input::CallsReopened(words.rest().iter().map(ToolUseId::new).collect()),
         "approver-stays" => Input::ApproverStays,
         "set-deferred" => {
             let deferred = words.option("deferred").unwrap_or_default();

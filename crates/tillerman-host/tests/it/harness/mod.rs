@@ -5,5 +5,5 @@ mod puppet;
 mod world;
 
 pub(crate) use http::{Answer, Call};
-pub(crate) use puppet::Puppet;
+pub(crate) use puppet::{Puppet, Puppeteer};
 pub(crate) use world::{Socket, World, within};

@@ -1,0 +1,4 @@
+//! Tests of the embedded page.
+
+#[cfg(test)]
+mod assets;
