@@ -221,7 +221,8 @@ pub(crate) async fn model_settings(
 fn page(path: &str) -> Option<Page> {
     let asset = tillerman_web::asset(path)?;
     let (content_type, etag) = (asset.content_type.to_owned(), asset.etag.to_owned());
-    Some(Page { bytes: asset.bytes.into(), content_type, etag })
+    let bytes = asset.bytes.into();
+    Some(Page { bytes, content_type, etag, immutable: asset.immutable })
 }
 
 /// Tells where the page is. The token is shown when it is new, and never again.

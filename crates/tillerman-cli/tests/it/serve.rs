@@ -250,3 +250,50 @@ async fn users_are_added_beside_a_running_host() {
     let list = world.tillerman().args(["users", "list", "--data-dir", data]).run().await;
     assert_eq!(list.text(), "owner owner\nvera viewer\n");
 }
+
+#[tokio::test]
+async fn a_lost_database_is_built_anew_from_transcripts() {
+    let world = World::new();
+    let mut host = Served::start(&world, &[]).await;
+    let id = host.say("list the files here").await;
+    let before = host.reaches(&id, "idle").await;
+    host.process.signal(Signal::TERM);
+    within("the end", host.process.child.wait()).await.unwrap();
+    std::fs::remove_dir_all(world.path("data")).unwrap();
+    let data = world.path("data");
+    let data = data.to_str().unwrap();
+    let done = world.tillerman().args(["reindex", "--data-dir", data]).run().await;
+    done.assert_code(0);
+    assert!(done.text().contains("1 found"), "{}", done.text());
+    let host = Served::start(&world, &[]).await;
+    let all = host.get("/conversations?search=files").await;
+    let found = &all["conversations"][0];
+    assert_eq!(found["session_id"], before["session_id"]);
+    assert_eq!(found["title"], "list the files here");
+    // The session goes on where it was.
+    let id = found["id"].as_str().unwrap().to_owned();
+    host.say_to(&id, "list the files here again").await;
+    let after = host.reaches(&id, "idle").await;
+    assert_eq!(after["session_id"], before["session_id"]);
+}
+
+#[tokio::test]
+async fn a_debug_bundle_holds_no_secrets() {
+    let world = World::new();
+    let host = Served::start(&world, &[]).await;
+    let id = host.say("list the files of a very private matter").await;
+    host.reaches(&id, "idle").await;
+    let (data, bundle) = (world.path("data"), world.path("bundle.md"));
+    let done = world
+        .tillerman()
+        .env("ANTHROPIC_API_KEY", "sk-ant-very-secret-0123456789")
+        .args(["debug-bundle", bundle.to_str().unwrap(), "--data-dir", data.to_str().unwrap()])
+        .run()
+        .await;
+    done.assert_code(0);
+    let text = std::fs::read_to_string(bundle).unwrap();
+    for secret in ["very-secret", "very private", host.token.as_str()] {
+        assert!(!text.contains(secret), "{secret} is in {text}");
+    }
+    assert!(text.contains("ANTHROPIC_API_KEY") && text.contains("conversations idle: 1"), "{text}");
+}

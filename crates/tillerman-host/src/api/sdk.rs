@@ -1,6 +1,5 @@
 //! Sessions for SDKs over a socket: the first message opens one, all others are its frames.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +7,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
+use tillerman_protocol::open::{ClientMessage, HostMessage};
 use tokio::task::JoinSet;
 
 use crate::api::endpoint::Caller;
@@ -28,22 +27,6 @@ const BYPASSING: [&str; 2] =
 /// Variables that decide where the host's own data and credentials come from.
 const RESERVED: [&str; 4] = ["HOME", "PATH", "CLAUDE_CONFIG_DIR", "TILLERMAN_HOME"];
 
-/// What a client says beside frames.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Opening {
-    Open { options: Options },
-}
-
-/// The session that is wanted, in the terms of the command line.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Options {
-    cwd: Option<String>,
-    args: Vec<String>,
-    env: BTreeMap<String, String>,
-}
-
 pub(crate) async fn sdk(
     State(state): State<Arc<ApiState>>,
     Caller(user): Caller,
@@ -60,11 +43,11 @@ async fn serve(state: Arc<ApiState>, mut socket: WebSocket) {
     let last = match open(&state, &mut socket).await {
         Ok(session) => {
             let end = carry(&state, session, &mut socket).await;
-            json!({"type": "closed", "exit_code": end.exit_code})
+            HostMessage::Closed { exit_code: end.exit_code }
         }
-        Err((error, code)) => json!({"type": "refused", "error": error, "code": code}),
+        Err((error, code)) => HostMessage::Refused { error, code: Some(code.to_owned()) },
     };
-    send(&mut socket, last.to_string()).await;
+    send(&mut socket, serde_json::to_string(&last).unwrap_or_default()).await;
     send_close(&mut socket).await;
 }
 
@@ -77,8 +60,15 @@ async fn open(
     let Ok(Some(Ok(Message::Text(text)))) = first else {
         return Err(invalid("The first message must open a session.".to_owned()));
     };
-    let Opening::Open { options } = serde_json::from_str(text.as_str())
-        .map_err(|error| invalid(format!("The first message must open a session: {error}.")))?;
+    let options = match serde_json::from_str(text.as_str()) {
+        Ok(ClientMessage::Open { options }) => options,
+        Ok(ClientMessage::EndInput) => {
+            return Err(invalid("The first message must open a session.".to_owned()));
+        }
+        Err(error) => {
+            return Err(invalid(format!("The first message must open a session: {error}.")));
+        }
+    };
     let may_bypass = state.shared.settings.may_bypass;
     let bypasses =
         |word: &String| BYPASSING.contains(&word.as_str()) || word.ends_with("bypassPermissions");
