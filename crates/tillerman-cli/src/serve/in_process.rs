@@ -220,7 +220,7 @@ async fn listen(mut given: mpsc::Receiver<Value>, handle: SessionHandle) {
     if let Err(error) = handle.close().await {
         tracing::debug!(%error, "the session ended before its input was closed");
     }
-    std::future::pending().await;
+    std::future::pending::<()>().await;
 }
 
 /// Hands the session's frames to the host.
