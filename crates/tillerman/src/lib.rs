@@ -31,7 +31,7 @@
 //!   [`run::Run`] is an agent under a supervisor.
 //! - [`Options`] is everything that can be chosen; [`callback`] what the agent can ask you;
 //!   [`tools`] how it gets tools of your own.
-//! - [`Message`] is what you hear, [`Answer`](message::Answer) what is left in the end, [`Error`]
+//! - [`Message`] is what you hear, [`Answer`] what is left in the end, [`Error`]
 //!   what can go wrong.
 //! - [`budget`], [`workspace`], [`events`] and [`sessions`] are what hosts need around it.
 //! - [`transport`] is where the engine runs.

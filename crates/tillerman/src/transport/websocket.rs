@@ -1,9 +1,12 @@
 //! Sessions on a Tillerman host, over a WebSocket.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Sink, SinkExt as _, Stream, StreamExt as _};
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
 use tillerman_ports::BoxFuture;
 use tillerman_protocol::open::{ClientMessage, HostMessage, OPEN_PATH, OpenRequest};
 use tokio::net::TcpStream;
@@ -13,7 +16,9 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+use tokio_tungstenite::{
+    Connector, MaybeTlsStream, WebSocketStream, connect_async_tls_with_config,
+};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::transport::launch::Launch;
@@ -38,7 +43,8 @@ pub struct WebSocket {
 }
 
 impl WebSocket {
-    /// The host at this address, such as `ws://127.0.0.1:4100`, with the token it knows you by.
+    /// The host at this address, such as `ws://127.0.0.1:4100` or `wss://agents.example.com`, with
+    /// the token it knows you by.
     pub fn new(address: impl Into<String>, token: impl Into<String>) -> Self {
         Self { address: address.into(), token: token.into() }
     }
@@ -90,7 +96,9 @@ impl WebSocket {
         let config = WebSocketConfig::default()
             .max_message_size(Some(longest))
             .max_frame_size(Some(longest));
-        match connect_async_with_config(request, Some(config), true).await {
+        let secure = request.uri().scheme_str() == Some("wss");
+        let connector = if secure { Some(Connector::Rustls(tls()?)) } else { None };
+        match connect_async_tls_with_config(request, Some(config), true, connector).await {
             Ok((socket, _)) => Ok(socket),
             Err(SocketError::Http(response)) if response.status() == 401 => {
                 let text = format!("{} does not know the token; nothing was opened", self.address);
@@ -108,6 +116,25 @@ impl WebSocket {
         );
         Error::new(ErrorKind::Connection, text)
     }
+}
+
+/// The certificates of this machine. The provider is named, since a library must not set the
+/// process-wide one.
+fn tls() -> Result<Arc<ClientConfig>> {
+    let mut roots = RootCertStore::empty();
+    let (added, _) =
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if added == 0 {
+        let text = "no trusted certificates were found on this machine, so that no secure host \
+                    can be checked; install ca-certificates";
+        return Err(Error::new(ErrorKind::Connection, text));
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| Error::new(ErrorKind::Connection, "TLS cannot be set up").because(error))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
 }
 
 fn request(launch: &Launch) -> OpenRequest {

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tillerman::callback::{
-    PermissionRule, PermissionUpdate, PreToolUse, QuestionsAnswer, RuleBehavior, ToolAnswer,
-    UpdateDestination,
+    ElicitationAnswer, PermissionRule, PermissionUpdate, PreToolUse, QuestionsAnswer, RuleBehavior,
+    ToolAnswer, UpdateDestination,
 };
 use tillerman::testing::{response, script};
-use tillerman::{Message, Permission};
+use tillerman::transport::{Ending, Incoming, Launch, Link, Outgoing, Transport};
+use tillerman::{BoxFuture, Message, Permission};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::world::{Way, World, over_every_transport, result, tool_results, within};
 
@@ -154,4 +157,82 @@ async fn callbacks_whose_answer_nobody_wants_are_dropped(way: Way) {
     client.send("and now").await.unwrap();
     within(client.answer()).await.unwrap();
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
+}
+
+/// An engine that asks one question and repeats the answer as its result.
+#[derive(Debug)]
+struct Curious(Value);
+
+impl Transport for Curious {
+    fn name(&self) -> &'static str {
+        "curious"
+    }
+
+    fn open(&self, _: Launch) -> BoxFuture<tillerman::Result<Link>> {
+        let (outgoing, mut orders) = mpsc::channel(8);
+        let (sayings, incoming) = mpsc::channel(8);
+        let question = self.0.clone();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let say = async |frame: Value| {
+                let frame = serde_json::from_value(frame).unwrap();
+                sayings.send(Incoming::Frame(Box::new(frame))).await.unwrap();
+            };
+            while let Some(Outgoing::Frame(frame)) = orders.recv().await {
+                let frame = serde_json::to_value(&frame).unwrap();
+                match frame["type"].as_str().unwrap() {
+                    "control_request" => {
+                        let id = &frame["request_id"];
+                        let response = json!({"subtype": "success", "request_id": id});
+                        say(json!({"type": "control_response", "response": response})).await;
+                    }
+                    "user" => {
+                        let body = json!({"request_id": "q", "request": question});
+                        let mut request = json!({"type": "control_request"});
+                        request.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+                        say(request).await;
+                    }
+                    _ => {
+                        say(json!({
+                            "type": "result", "subtype": "success", "is_error": false,
+                            "duration_ms": 1, "duration_api_ms": 1, "num_turns": 1,
+                            "result": frame["response"].to_string(), "session_id": "s",
+                        }))
+                        .await;
+                    }
+                }
+            }
+            drop(sayings.send(Incoming::Ended(Ending::exited(Some(0)))).await);
+        });
+        Box::pin(std::future::ready(Ok(Link::new(outgoing, incoming, tasks))))
+    }
+}
+
+async fn asked(options: tillerman::Options, question: Value) -> Value {
+    let answer = within(tillerman::prompt("hello", options.transport(Curious(question)))).await;
+    serde_json::from_str(&answer.unwrap().text).unwrap()
+}
+
+#[tokio::test]
+async fn questions_of_mcp_servers_are_answered() {
+    let question = json!({
+        "subtype": "elicitation", "mcp_server_name": "shop", "message": "Which size?",
+        "requested_schema": {"type": "object"},
+    });
+    let options = tillerman::Options::new().on_elicitation(async |asked| {
+        assert_eq!((asked.server.as_str(), asked.message.as_str()), ("shop", "Which size?"));
+        ElicitationAnswer::Accept(json!({"size": "L"}))
+    });
+    let answer = asked(options, question.clone()).await;
+    assert_eq!(answer["response"], json!({"action": "accept", "content": {"size": "L"}}));
+    // With nobody to ask, the engine hears so and declines.
+    let answer = asked(tillerman::Options::new(), question).await;
+    assert_eq!(answer["subtype"], "error");
+}
+
+#[tokio::test]
+async fn requests_that_nobody_knows_are_answered_with_an_error() {
+    let answer = asked(tillerman::Options::new(), json!({"subtype": "sing"})).await;
+    assert_eq!(answer["subtype"], "error");
+    assert!(answer["error"].as_str().unwrap().contains("sing"), "{answer}");
 }

@@ -13,7 +13,9 @@ use tillerman::callback::{
 use tillerman::testing::{Response, response, script};
 use tillerman::{Client, Options};
 
-use crate::world::{Way, World, over_every_transport, result, say, tool_results, within};
+use crate::world::{
+    Way, World, drives_tillerman, over_every_transport, result, say, tool_results, within,
+};
 
 over_every_transport![
     hook_pre_tool_use,
@@ -113,7 +115,10 @@ async fn hook_notification(way: Way) {
     let options = world.options().can_use_tool(async |_| tillerman::Permission::allow());
     world.ask("go", listen(options, &heard)).await;
     let heard = heard.all();
-    assert!(!heard.is_empty() && !heard[0].message.is_empty(), "{heard:?}");
+    // The official program notifies nobody where it asks a host.
+    if drives_tillerman() {
+        assert!(!heard.is_empty() && !heard[0].message.is_empty(), "{heard:?}");
+    }
 }
 
 async fn hook_user_prompt_submit(way: Way) {

@@ -8,7 +8,9 @@ use tillerman::testing::{Gate, response, script};
 use tillerman::tools::Tool;
 use tillerman::{ErrorKind, Message, PermissionMode, Session, create_mcp_server, query};
 
-use crate::world::{Way, World, collect, over_every_transport, result, say, tool_results, within};
+use crate::world::{
+    Way, World, collect, drives_tillerman, over_every_transport, result, say, tool_results, within,
+};
 
 over_every_transport![
     method_interrupt,
@@ -135,7 +137,7 @@ async fn method_account_info(way: Way) {
     assert!(account.api_key_source.is_some(), "{account:?}");
     let info = client.server_info().await.unwrap();
     assert!(info.protocol.starts_with("2."), "{info:?}");
-    assert!(info.tillerman_version.is_some());
+    assert_eq!(info.tillerman_version.is_some(), drives_tillerman());
 }
 
 async fn method_stream_input(way: Way) {

@@ -1,9 +1,12 @@
 //! Runs: numbers, messages, exit codes and outages.
 
+use std::sync::{Arc, Mutex};
+
 use serde_json::json;
 use tillerman::run::{Outages, PromptParts, Run, RunEvent, RunPlan};
 use tillerman::testing::{Gate, fault, response, script};
-use tillerman::{ErrorKind, Options};
+use tillerman::transport::{Launch, Link, Transport};
+use tillerman::{BoxFuture, Error, ErrorKind, Options};
 use tokio::sync::mpsc;
 
 use crate::world::{Way, World, over_every_transport, within};
@@ -126,6 +129,45 @@ async fn guarded_files_stay_even_in_full_auto(way: Way) {
     assert!(world.file("other").exists());
     let tools = world.server.request(0).tool_names().join(" ");
     assert!(!tools.contains("PlanMode"), "{tools}");
+}
+
+/// A transport that keeps what it is told and opens nothing.
+#[derive(Clone, Debug, Default)]
+struct Listening(Arc<Mutex<Option<Launch>>>);
+
+impl Transport for Listening {
+    fn name(&self) -> &'static str {
+        "listening"
+    }
+
+    fn open(&self, launch: Launch) -> BoxFuture<tillerman::Result<Link>> {
+        *self.0.lock().unwrap() = Some(launch);
+        let error = Error::new(ErrorKind::Connection, "this transport opens nothing");
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
+#[tokio::test]
+async fn tools_of_a_run_keep_their_connection_for_two_hours() {
+    let transport = Listening::default();
+    let options = Options::new().transport(transport.clone());
+    let parts = PromptParts { persona: Some("Be kind.".to_owned()), ..PromptParts::default() };
+    let plan = RunPlan::new("hello", options).prompt_parts(&parts).mode("full-auto").unwrap();
+    let (plan, mut told) = listen(plan);
+    let _run = Run::start(plan);
+    assert_eq!(within(told.recv()).await, Some(Told::Error(ErrorKind::Connection)));
+    let launch = transport.0.lock().unwrap().take().unwrap();
+    assert_eq!(launch.environment["CLAUDE_CODE_STREAM_CLOSE_TIMEOUT"], "7200000");
+    let line = launch.arguments.join(" ");
+    for part in [
+        "--append-system-prompt Be kind.",
+        "--permission-mode bypassPermissions",
+        "--disallowedTools EnterPlanMode,ExitPlanMode",
+        "--strict-environment",
+    ] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert!(!line.contains("--allowedTools"), "{line}");
 }
 
 #[test]

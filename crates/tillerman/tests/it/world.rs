@@ -59,6 +59,11 @@ pub(crate) fn program() -> PathBuf {
     program
 }
 
+/// Whether the engine is Tillerman's own, whichever way it is reached.
+pub(crate) fn drives_tillerman() -> bool {
+    std::env::var_os("TILLERMAN_OFFICIAL_CLI").is_none()
+}
+
 /// A home, a working directory and a scripted model.
 pub(crate) struct World {
     root: TempDir,
