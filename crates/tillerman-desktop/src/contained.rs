@@ -253,14 +253,13 @@ impl Reached {
             }
             Found::Entry { .. } | Found::Directory(_) => return Err(ReachError::NotAFile(asked)),
             Found::Missing { mut directory, names } => {
-                let (above, name) = match names.split_last() {
-                    Some((name, above)) => (above, name.clone()),
-                    None => return Err(ReachError::Missing(asked)),
+                let Some((name, above)) = names.split_last() else {
+                    return Err(ReachError::Missing(asked));
                 };
                 for folder in above {
                     directory = enter_new(&directory, folder).map_err(failed)?;
                 }
-                (directory, name, None)
+                (directory, name.clone(), None)
             }
         };
         swap_in(&directory, &name, mode, content)

@@ -43,14 +43,14 @@ fn analyze(config: &DesktopConfig, input: &Value, _: &CancellationToken) -> Tool
     match show_picture(&bytes) {
         Ok(picture) => {
             let facts = json!({"path": asked, "prompt": text(input, "prompt")});
-            Ok(shown(picture, facts))
+            Ok(shown(&picture, facts))
         }
         Err(error) => failed(format!("{asked} cannot be shown: {error}.")),
     }
 }
 
 /// What is known about a picture, and the picture.
-pub(crate) fn shown(picture: Picture, mut facts: Value) -> ToolOutput {
+pub(crate) fn shown(picture: &Picture, mut facts: Value) -> ToolOutput {
     facts["width"] = json!(picture.original.0);
     facts["height"] = json!(picture.original.1);
     facts["mime_type"] = json!(picture.media_type);

@@ -114,7 +114,8 @@ async fn capture(config: Arc<DesktopConfig>, call: ToolCall) -> ToolOutcome {
     }
     let keeping = text(&call.input, "path").map(str::to_owned);
     let mode = mode.to_owned();
-    let showing = tokio::task::spawn_blocking(move || show(&config, &draft, &mode, keeping));
+    let showing =
+        tokio::task::spawn_blocking(move || show(&config, &draft, &mode, keeping.as_deref()));
     showing.await.unwrap_or_else(|error| {
         failed(format!("The tool stopped because of a defect in it ({error})."))
     })
@@ -144,7 +145,7 @@ async fn point(config: &DesktopConfig, call: &ToolCall) -> Result<String, String
     Ok(String::from_utf8_lossy(&ran.output).trim().to_owned())
 }
 
-fn show(config: &DesktopConfig, draft: &Draft, mode: &str, keeping: Option<String>) -> ToolOutcome {
+fn show(config: &DesktopConfig, draft: &Draft, mode: &str, keeping: Option<&str>) -> ToolOutcome {
     let read = Root::new(&draft.folder).reach("shot.png");
     let bytes = match read.and_then(|reached| reached.read(config.limits().bytes)) {
         Ok(bytes) => bytes,
@@ -154,13 +155,13 @@ fn show(config: &DesktopConfig, draft: &Draft, mode: &str, keeping: Option<Strin
         Ok(picture) => picture,
         Err(error) => return failed(format!("The screenshot cannot be shown: {error}.")),
     };
-    if let Some(path) = &keeping {
+    if let Some(path) = keeping {
         let kept = Root::new(config.root()).reach(path).and_then(|place| place.write(&bytes));
         if let Err(error) = kept {
             return failed(error);
         }
     }
-    Ok(shown(picture, json!({"mode": mode, "path": keeping})))
+    Ok(shown(&picture, json!({"mode": mode, "path": keeping})))
 }
 
 /// A folder of our own for the picture, gone when the call is.
