@@ -88,8 +88,8 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-async fn show(host: &mut Agent, id: &str, picture: &[u8]) -> Value {
-    let image = json!([{"data": base64(picture), "mime_type": "image/png", "name": "big.png"}]);
+async fn show(host: &mut Agent, id: &str, data: &str) -> Value {
+    let image = json!([{"data": data, "mime_type": "image/png", "name": "big.png"}]);
     host.send(json!({"id": id, "kind": "user_message", "message": "what is on this picture?",
         "images": image.to_string()}))
         .await;
@@ -127,12 +127,12 @@ async fn a_picture_of_twenty_megabytes_gets_through_and_a_larger_one_is_refused(
     const MOST: usize = 20 * 1024 * 1024;
     let world = World::new();
     let mut host = start(&world, &[]).await;
-    let done = show(&mut host, "r1", &png_of(MOST)).await;
+    let done = show(&mut host, "r1", &base64(&png_of(MOST))).await;
     assert_eq!(done["type"], "done", "{done}");
-    let error = show(&mut host, "r2", &png_of(MOST + 1)).await;
+    let error = show(&mut host, "r2", &"A".repeat((MOST / 3 + 1) * 4)).await;
     assert_eq!(error["type"], "error");
     assert!(error["error"].as_str().unwrap().contains("20 MB"), "{error}");
-    let error = show(&mut host, "r3", b"no picture").await;
+    let error = show(&mut host, "r3", &base64(b"no picture")).await;
     assert!(error["error"].as_str().unwrap().contains("neither PNG"), "{error}");
     // The conversation goes on after all that.
     say(&mut host, "r4", "hello").await;
