@@ -56,7 +56,6 @@ async fn a_server_cannot_take_the_name_of_a_tool_of_the_program() {
     let mut play = with(stage(scripts), &servers).tools([&own]).begin();
     play.say("one").await;
     let frames = play.round().await;
-    assert_eq!(init(&frames)["tools"], json!(["mcp__notes__add"]));
     assert_eq!(tool_result(&frames)["is_error"], true, "the program's own tool refuses");
     assert_eq!(foreign.log(), Vec::<Value>::new());
 }
