@@ -86,7 +86,9 @@ fn clippy() -> Result<Outcome> {
 
 fn tests() -> Result<Outcome> {
     if has_subcommand("nextest") {
-        return done(start(&mut cargo(&["nextest", "run", "--workspace"])));
+        start(&mut cargo(&["nextest", "run", "--workspace"]))?;
+        // The examples in the documentation of the SDK, which nextest does not run.
+        return done(start(&mut cargo(&["test", "--doc", "--package", "tillerman"])));
     }
     println!("cargo-nextest is not installed: running the tests with cargo test");
     done(start(&mut cargo(&["test", "--workspace"])))
