@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tillerman_ports::{HookJob, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::content::{Block, Content, Message, Role, ToolResult};
 use tillerman_protocol::hook::{HookEvent, PromptHook};
-use tillerman_protocol::model::{ModelEvent, ModelRequest, SystemBlock, Thinking};
 use tillerman_protocol::stream::{Delta, StreamEvent};
 
+use crate::asking::Question;
 use crate::config::HookConfig;
 use crate::meaning::Meaning;
 use crate::prompt;
@@ -111,33 +110,16 @@ async fn respond(
     messages: Vec<Arc<Message>>,
     tab: &Tab,
 ) -> Result<Vec<Block>, String> {
-    let request = ModelRequest {
-        model: hook.model.clone().unwrap_or_else(|| config.small_model.clone()),
-        system: vec![SystemBlock { text: INSTRUCTIONS.to_owned() }],
+    let question = Question {
+        hook,
+        instructions: INSTRUCTIONS,
         messages,
         tools: job.sight.tools.iter().map(|tool| tool.spec()).collect(),
-        max_tokens: MOST_TOKENS,
-        thinking: Thinking::Unset,
-        effort: None,
-        betas: Vec::new(),
-        session: config.session.clone(),
-        extra_body: Map::new(),
+        most_tokens: MOST_TOKENS,
     };
-    let mut bill = tab.open(&request.model);
-    let mut events = config.model.respond(request);
     let mut answer = Answer::default();
-    while let Some(event) = events.next().await {
-        if let ModelEvent::Stream(event) = &event {
-            bill.hear(event);
-        }
-        match event {
-            ModelEvent::Failed(failure) => return Err(failure.to_string()),
-            ModelEvent::Stream(StreamEvent::MessageStop) => return Ok(answer.blocks()),
-            ModelEvent::Stream(event) => answer.take(event)?,
-            ModelEvent::Accepted { .. } => {}
-        }
-    }
-    Err("the answer was cut off".to_owned())
+    question.ask(config, tab, |event| answer.take(event)).await?;
+    Ok(answer.blocks())
 }
 
 /// An answer that is coming in: blocks, and the JSON of calls beside them.

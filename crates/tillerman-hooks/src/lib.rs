@@ -7,6 +7,7 @@ mod config;
 mod runner;
 
 mod agent;
+mod asking;
 mod command;
 mod following;
 mod http;

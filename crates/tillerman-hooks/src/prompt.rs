@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
 use serde::Deserialize;
-use serde_json::Map;
 use tillerman_protocol::content::{Content, Message, Role};
 use tillerman_protocol::hook::{HookEvent, HookInput, HookOutput, PromptHook};
-use tillerman_protocol::model::{ModelEvent, ModelRequest, SystemBlock, Thinking};
 use tillerman_protocol::stream::{Delta, StreamEvent};
 
+use crate::asking::Question;
 use crate::config::HookConfig;
 use crate::meaning::{Meaning, quoted};
 use crate::tab::Tab;
@@ -106,38 +104,30 @@ async fn collect(
     question: String,
     tab: &Tab,
 ) -> Result<String, String> {
-    let request = ModelRequest {
-        model: hook.model.clone().unwrap_or_else(|| config.small_model.clone()),
-        system: vec![SystemBlock { text: INSTRUCTIONS.to_owned() }],
-        messages: vec![Arc::new(Message { role: Role::User, content: Content::Text(question) })],
+    let message = Message { role: Role::User, content: Content::Text(question) };
+    let question = Question {
+        hook,
+        instructions: INSTRUCTIONS,
+        messages: vec![Arc::new(message)],
         tools: Arc::from([]),
-        max_tokens: MOST_TOKENS,
-        thinking: Thinking::Unset,
-        effort: None,
-        betas: Vec::new(),
-        session: config.session.clone(),
-        extra_body: Map::new(),
+        most_tokens: MOST_TOKENS,
     };
-    let mut bill = tab.open(&request.model);
-    let mut events = config.model.respond(request);
     let mut answer = String::new();
-    while let Some(event) = events.next().await {
-        if let ModelEvent::Stream(event) = &event {
-            bill.hear(event);
-        }
+    let hear = |event| {
         match event {
-            ModelEvent::Failed(failure) => return Err(failure.to_string()),
-            ModelEvent::Stream(StreamEvent::ContentBlockStart { content_block, .. }) => {
+            StreamEvent::ContentBlockStart { content_block, .. } => {
                 let text = content_block.get("text").and_then(|text| text.as_str());
                 answer.push_str(text.unwrap_or_default());
             }
-            ModelEvent::Stream(StreamEvent::ContentBlockDelta {
-                delta: Delta::TextDelta { text },
-                ..
-            }) if answer.len() < MOST_BYTES => answer.push_str(&text),
-            ModelEvent::Stream(StreamEvent::MessageStop) => return Ok(answer),
-            ModelEvent::Stream(_) | ModelEvent::Accepted { .. } => {}
+            StreamEvent::ContentBlockDelta { delta: Delta::TextDelta { text }, .. }
+                if answer.len() < MOST_BYTES =>
+            {
+                answer.push_str(&text);
+            }
+            _ => {}
         }
-    }
-    Err("the answer was cut off".to_owned())
+        Ok(())
+    };
+    question.ask(config, tab, hear).await?;
+    Ok(answer)
 }
