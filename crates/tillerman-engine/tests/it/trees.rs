@@ -6,12 +6,14 @@
 mod forest;
 mod node;
 mod said;
+mod tally;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use forest::{Forest, Tally};
+use forest::Forest;
+use tally::Tally;
 
 const RUNS: u64 = 10_000;
 const THREADS: u64 = 2;

@@ -16,58 +16,12 @@ use tillerman_protocol::{Moment, TaskId, ToolUseId};
 
 use super::node::{Life, MOST_OUTPUT, Node, config};
 use super::said::{Say, events};
+use super::tally::Tally;
 use crate::simulation::dice::Dice;
 
 const BEGINNING: i64 = 1_700_000_000_000;
 const MOST_NODES: usize = 12;
 const MOST_STEPS: u64 = 20_000;
-
-/// What trees amounted to.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
-    steps: u64,
-    agents: u64,
-    promoted: u64,
-    interrupted: u64,
-    restarts: u64,
-    refused: u64,
-    waited: u64,
-    reported: u64,
-    compacted: u64,
-    timed_out: u64,
-    out_of_turns: u64,
-}
-
-impl Tally {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.steps += other.steps;
-        self.agents += other.agents;
-        self.promoted += other.promoted;
-        self.interrupted += other.interrupted;
-        self.restarts += other.restarts;
-        self.refused += other.refused;
-        self.waited += other.waited;
-        self.reported += other.reported;
-        self.compacted += other.compacted;
-        self.timed_out += other.timed_out;
-        self.out_of_turns += other.out_of_turns;
-    }
-
-    pub(super) const fn counts(&self) -> [(&'static str, u64); 10] {
-        [
-            ("an agent", self.agents),
-            ("a promotion", self.promoted),
-            ("an interrupt", self.interrupted),
-            ("a restart", self.restarts),
-            ("a refused request", self.refused),
-            ("a request that waited", self.waited),
-            ("a report", self.reported),
-            ("a compaction", self.compacted),
-            ("a deadline", self.timed_out),
-            ("a turn too many", self.out_of_turns),
-        ]
-    }
-}
 
 /// A tree and what it shares.
 pub(super) struct Forest {

@@ -2,8 +2,10 @@
 
 mod http;
 mod puppet;
+mod shell;
 mod world;
 
 pub(crate) use http::{Answer, Call};
 pub(crate) use puppet::{Puppet, Puppeteer};
+pub(crate) use shell::Shell;
 pub(crate) use world::{Socket, World, within};
