@@ -17,7 +17,7 @@ use tillerman_protocol::permission::PermissionMode;
 const BOUND: Duration = Duration::from_millis(500);
 const ATTEMPTS: usize = 5;
 
-const FRAGMENTS: [&str; 151] = [
+const FRAGMENTS: [&str; 154] = [
     "ls",
     "cat",
     "echo",
@@ -157,6 +157,9 @@ const FRAGMENTS: [&str; 151] = [
     "\u{202e}",
     "\u{200b}",
     "é",
+    "😀",
+    "\u{10ffff}",
+    "{1..",
     "＝",
     "CLAUDE.md",
     ".git/config",

@@ -153,12 +153,25 @@ fn follow(script: &mut Script, home: Option<&Path>, depth: usize) {
     script.commands.extend(inner);
 }
 
+/// Whether what may be the beginning of a range, such as `{1..`, stands before a character beyond
+/// ASCII. The grammar's scanner looks that character up in a table that is not made for it, and
+/// reads whatever memory lies behind the table, or crashes.
+fn opens_foreign_range(text: &str) -> bool {
+    let is_digit = |next: char| next.is_ascii_digit();
+    text.split('{').skip(1).any(|rest| {
+        let rest = rest.trim_start_matches(is_digit);
+        let rest = rest.strip_prefix("..").map_or(rest, |rest| rest.trim_start_matches(is_digit));
+        rest.starts_with(|next: char| !next.is_ascii())
+    })
+}
+
 /// Parses, and gives up at the first error: recovering from errors is slow and nothing is gained.
 fn parse(text: &str) -> Option<tree_sitter::Tree> {
     let operators = text.bytes().filter(|byte| b"|;&()<>".contains(byte)).count();
     let brackets = text.bytes().filter(|byte| *byte == b'[').count();
     if operators > MAX_OPERATORS
         || brackets > MAX_BRACKETS
+        || opens_foreign_range(text)
         || (text.len() > MAX_BYTES_UNENDED && !heredoc::all_end(text))
     {
         return None;

@@ -115,3 +115,16 @@ fn hidden_characters_are_never_approved() {
         );
     }
 }
+
+#[test]
+fn characters_beyond_ascii_after_a_brace_are_asked_about() {
+    let world = default_world();
+    for character in ['é', '\u{180}', '☃', '😀', '\u{10ffff}'] {
+        for before in ["{", "{1", "{12..", "{1..3", "${"] {
+            let command = format!("echo {before}{character}}}");
+            assert_eq!(world.ruling(&command).verdict.name(), "ask", "{command}");
+        }
+    }
+    assert_eq!(world.ruling("echo é ☃ '{é}' | cat").verdict.name(), "ask");
+    assert_eq!(world.ruling("echo é ☃ | cat").verdict.name(), "allow");
+}
