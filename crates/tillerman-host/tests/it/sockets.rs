@@ -171,19 +171,7 @@ async fn the_event_stream_resumes_by_id() {
         .call("GET", &format!("/api/v1/conversations/{id}/events"))
         .header("accept", "text/event-stream")
         .header("last-event-id", "2");
-    let reading = call.send();
-    tokio::pin!(reading);
-    // The stream has no end of its own; the host's end is one.
-    let ending = async {
-        puppet.text("two").await;
-        world.reaches_text(&id, "two").await;
-    };
-    tokio::select! {
-        answer = &mut reading => panic!("the stream ended by itself: {answer:?}"),
-        () = ending => {}
-    }
-    world.shut_down().await;
-    let answer = reading.await;
+    let (answer, ()) = tokio::join!(call.send_until("\"two\""), puppet.text("two"));
     assert_eq!(answer.header("content-type"), Some("text/event-stream"));
     let ids: Vec<&str> = answer.text.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
     assert_eq!(ids[0], "3");

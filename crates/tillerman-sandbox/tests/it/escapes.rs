@@ -283,16 +283,16 @@ fn escape_9_unix_sockets_with_a_path() {
     });
 }
 
-/// The processes with a word in their command line, other than this one.
-fn processes_with(word: &str) -> Vec<i32> {
+/// The processes that are `sleep` itself with this time: a `setsid` that has
+/// not left its group yet does not count.
+fn sleepers(time: &str) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let has = |pid: &i32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        *pid != std::process::id().cast_signed()
-            && line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())
+    let line = format!("sleep\0{time}\0");
+    let sleeps = |pid: &i32| {
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|read| read == line.as_bytes())
     };
-    numbers.filter(has).collect()
+    numbers.filter(sleeps).collect()
 }
 
 fn kill(pid: i32) {
@@ -313,10 +313,10 @@ fn escape_10_processes_outlive_their_group() {
         let prepared = world.prepare(world.confinement());
         let command = world.shell(&prepared, &script(&time));
         let mut child = spawnable(&command).process_group(0).spawn().unwrap();
-        wait_until("three processes", || processes_with(&time).len() == 3);
+        wait_until("three processes", || sleepers(&time).len() == 3);
         child.kill().unwrap();
         child.wait().unwrap();
-        wait_until("all to end", || processes_with(&time).is_empty());
+        wait_until("all to end", || sleepers(&time).is_empty());
 
         // The host itself is ended.
         let time = format!("9002.{own}");
@@ -324,26 +324,26 @@ fn escape_10_processes_outlive_their_group() {
         let mut host = process("bash");
         host.args(["-c", "\"$0\" \"$@\" & wait"]).arg(&command.program).args(&command.arguments);
         let mut host = host.spawn().unwrap();
-        wait_until("three processes", || processes_with(&time).len() == 3);
+        wait_until("three processes", || sleepers(&time).len() == 3);
         host.kill().unwrap();
         host.wait().unwrap();
-        wait_until("all to end", || processes_with(&time).is_empty());
+        wait_until("all to end", || sleepers(&time).is_empty());
 
         // The command ends and leaves something behind.
         let time = format!("9003.{own}");
         world.run(&format!("setsid sleep {time} & exit 0")).succeeded();
-        wait_until("all to end", || processes_with(&time).is_empty());
+        wait_until("all to end", || sleepers(&time).is_empty());
 
         // Without a sandbox the group is not enough.
         let time = format!("9004.{own}");
         let mut child =
             process("bash").args(["-c", &script(&time)]).process_group(0).spawn().unwrap();
-        wait_until("three processes", || processes_with(&time).len() == 3);
+        wait_until("three processes", || sleepers(&time).len() == 3);
         let group = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
         child.wait().unwrap();
-        wait_until("the group to end", || processes_with(&time).len() < 3);
-        let left = processes_with(&time);
+        wait_until("the group to end", || sleepers(&time).len() < 3);
+        let left = sleepers(&time);
         left.iter().copied().for_each(kill);
         assert_eq!(left.len(), 2);
     });

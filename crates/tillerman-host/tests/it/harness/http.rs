@@ -43,10 +43,15 @@ impl Call {
     }
 
     pub(crate) async fn send(self) -> Answer {
-        within("an answer", self.exchange()).await
+        within("an answer", self.exchange(None)).await
     }
 
-    async fn exchange(self) -> Answer {
+    /// Reads an answer that has no end of its own, up to this text.
+    pub(crate) async fn send_until(self, text: &str) -> Answer {
+        within(text, self.exchange(Some(text))).await
+    }
+
+    async fn exchange(self, until: Option<&str>) -> Answer {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let mut head = format!("{} {} HTTP/1.1\r\nconnection: close\r\n", self.method, self.path);
         for (name, value) in &self.headers {
@@ -57,7 +62,9 @@ impl Call {
         // A host that refuses may hang up before it has read everything.
         drop(stream.write_all(&self.body).await);
         let mut answer = Vec::new();
-        drop(stream.read_to_end(&mut answer).await);
+        let is_there =
+            |answer: &[u8]| until.is_some_and(|it| String::from_utf8_lossy(answer).contains(it));
+        while !is_there(&answer) && stream.read_buf(&mut answer).await.is_ok_and(|read| read > 0) {}
         Answer::read(&answer)
     }
 }
@@ -109,8 +116,8 @@ impl Answer {
 fn unchunk(mut body: &str) -> String {
     let mut whole = String::new();
     while let Some((size, rest)) = body.split_once("\r\n") {
-        let size = usize::from_str_radix(size.trim(), 16).unwrap_or(0);
-        if size == 0 || size > rest.len() {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap_or(0).min(rest.len());
+        if size == 0 {
             break;
         }
         whole.push_str(&rest[..size]);
