@@ -130,6 +130,10 @@ impl WorkingCopy for Worktree {
         self.directory.clone()
     }
 
+    fn root(&self) -> PathBuf {
+        self.root.clone()
+    }
+
     fn make(&self) -> BoxFuture<Result<(), String>> {
         Box::pin(self.clone().create())
     }

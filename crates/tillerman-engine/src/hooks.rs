@@ -50,6 +50,8 @@ pub struct HookOutcome {
     pub watch: Option<Vec<String>>,
     /// The text to show people instead.
     pub display: Option<String>,
+    /// The directory that was made for an agent to work in alone.
+    pub worktree: Option<String>,
 }
 
 impl HookOutcome {
@@ -103,8 +105,9 @@ impl HookOutcome {
         if let Some(paths) = specific.watch_paths {
             self.watch.get_or_insert_default().extend(paths);
         }
-        let display = specific.extra.get("displayContent").and_then(Value::as_str);
-        self.display = display.map(str::to_owned).or_else(|| self.display.take());
+        let text = |name: &str| specific.extra.get(name).and_then(Value::as_str).map(str::to_owned);
+        self.display = text("displayContent").or_else(|| self.display.take());
+        self.worktree = text("worktreePath").or_else(|| self.worktree.take());
         let answer = specific.decision.and_then(|value| serde_json::from_value(value).ok());
         match (&self.permission, answer) {
             (Some(PermissionResult::Deny { .. }), _) | (_, None) => {}

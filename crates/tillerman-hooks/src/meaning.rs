@@ -1,5 +1,6 @@
 //! From exit codes and printed text to an answer.
 
+use serde_json::Value;
 use tillerman_ports::HookEnd;
 use tillerman_protocol::hook::{HookEvent, HookOutput, HookSpecificOutput};
 
@@ -53,12 +54,8 @@ pub(crate) fn of_command(left: Left<'_>) -> Meaning {
 pub(crate) fn of_text(event: HookEvent, text: &str) -> Meaning {
     if !looks_like_json(text) {
         let mut output = HookOutput::default();
-        if takes_plain_text(event) && !text.trim().is_empty() {
-            output.hook_specific_output = Some(HookSpecificOutput {
-                hook_event_name: event.name(),
-                additional_context: Some(text.trim_end().to_owned()),
-                ..HookSpecificOutput::default()
-            });
+        if !text.trim().is_empty() {
+            output.hook_specific_output = of_plain_text(event, text);
         }
         return Meaning::answered(output);
     }
@@ -119,12 +116,20 @@ fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// Events at which plain text is meant for the model.
-const fn takes_plain_text(event: HookEvent) -> bool {
-    matches!(
-        event,
-        HookEvent::UserPromptSubmit | HookEvent::UserPromptExpansion | HookEvent::SessionStart
-    )
+/// Plain text is meant for the model at some events, and names a directory at one.
+fn of_plain_text(event: HookEvent, text: &str) -> Option<HookSpecificOutput> {
+    let mut said =
+        HookSpecificOutput { hook_event_name: event.name(), ..HookSpecificOutput::default() };
+    match event {
+        HookEvent::UserPromptSubmit | HookEvent::UserPromptExpansion | HookEvent::SessionStart => {
+            said.additional_context = Some(text.trim_end().to_owned());
+        }
+        HookEvent::WorktreeCreate => {
+            said.extra.insert("worktreePath".to_owned(), Value::from(text.trim()));
+        }
+        _ => return None,
+    }
+    Some(said)
 }
 
 /// Events at which exit code 2 stops something, or reaches the model.

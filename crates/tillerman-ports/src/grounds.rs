@@ -46,6 +46,9 @@ pub trait WorkingCopy: Send + Sync + std::fmt::Debug {
     /// The directory the agent works in, which exists once the copy is made.
     fn directory(&self) -> PathBuf;
 
+    /// The whole copy; the directory the agent works in may be deeper in it.
+    fn root(&self) -> PathBuf;
+
     /// Makes the copy, or takes up one that an earlier run left.
     ///
     /// # Cancel safety

@@ -322,6 +322,7 @@ impl SessionTask {
             Report::ModelJudged(judged) => self.model_judged(*judged).await,
             Report::WatchCrashed => self.watch_crashed().await,
             Report::Unheard(word) => self.bring_again(*word).await,
+            Report::TreeAnswered(answer) => self.tree_answered(*answer).await,
             Report::Answered(id, answer) => self.respond(id, answer).await,
         }
     }

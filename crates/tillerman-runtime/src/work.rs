@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::{Granting, Unheard};
+use crate::agents::{Granting, TreeAnswer, Unheard};
 use crate::control::Answer;
 use crate::expander::Expanded;
 use crate::hook_line::HookCall;
@@ -51,6 +51,8 @@ pub(crate) enum Report {
     WatchCrashed,
     /// A message came too late for the agent that it was for.
     Unheard(Box<Unheard>),
+    /// Hooks have made a directory for an agent, or not.
+    TreeAnswered(Box<TreeAnswer>),
     /// A request of the host is done.
     Answered(RequestId, Answer),
 }

@@ -185,3 +185,74 @@ async fn a_command_in_the_background_of_an_agent_ends_with_it() {
     assert_eq!(server.left_over(), 0);
     assert!(!order.cwd.join("late.txt").exists());
 }
+
+/// Hooks that make and clear away the directories of agents.
+fn tree_hooks(create: &str, remove: &str) -> Value {
+    let group = |command: &str| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    json!({"hooks": {"WorktreeCreate": group(create), "WorktreeRemove": group(remove)}})
+}
+
+#[tokio::test]
+async fn hooks_make_the_tree_of_an_agent_and_clear_it_away() {
+    let world = World::new();
+    let isolated = json!({"isolation": "worktree"});
+    let replies =
+        vec![response().tool_call("Bash", json!({"command": "pwd"})), response().text("seen")];
+    let (server, mut order) = with_keeper(&world, "work", &isolated, replies).await;
+    let (made, heard) = (world.path("made"), world.path("heard"));
+    let create = format!("mkdir {0}; cat > {0}/asked.json; echo {0}", made.display());
+    let remove = format!("cat > {}; rm -r {}", heard.display(), made.display());
+    order.extension.settings = Some(tree_hooks(&create, &remove).into());
+    // No repository: it is for the hook to know how a copy is made.
+    converse(&order, "go").await;
+    let shown = server.request(2).tool_result_texts().join("");
+    assert_eq!(shown.trim(), made.display().to_string());
+    let report = server.request(3).tool_result_texts().join("");
+    assert!(report.contains("seen") && !report.contains("stays"), "{report}");
+    let told: Value = serde_json::from_slice(&std::fs::read(heard).unwrap()).unwrap();
+    assert_eq!(told["hook_event_name"], "WorktreeRemove");
+    assert_eq!(told["worktree_path"], made.display().to_string());
+    assert!(!made.exists());
+}
+
+#[tokio::test]
+async fn an_agent_without_the_tree_that_hooks_should_make_is_not_started() {
+    let isolated = json!({"isolation": "worktree"});
+    let cases = [
+        ("echo too many trees >&2; exit 2", "one objected: too many trees"),
+        ("exit 1", "none of them named one"),
+        ("true", "none of them named one"),
+        ("echo made", "made is no absolute path"),
+        ("echo /nowhere/at/all", "what it named is unusable: /nowhere/at/all"),
+    ];
+    for (command, expected) in cases {
+        let world = World::new();
+        let (server, mut order) = with_keeper(&world, "work", &isolated, Vec::new()).await;
+        order.extension.settings = Some(tree_hooks(command, "true").into());
+        repository(&order.cwd).await;
+        converse(&order, "go").await;
+        let told = server.request(1).tool_result_texts().join("");
+        assert!(told.contains("The agent was not started"), "{command}: {told}");
+        assert!(told.contains(expected), "{command}: {told}");
+        assert!(!order.cwd.join(".claude/worktrees").exists(), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn hooks_hear_of_a_tree_of_git_that_is_removed() {
+    let world = World::new();
+    let replies = vec![response().text("nothing to do")];
+    let isolated = json!({"isolation": "worktree"});
+    let (_server, mut order) = with_keeper(&world, "work", &isolated, replies).await;
+    let heard = world.path("heard");
+    let remove =
+        json!([{"hooks": [{"type": "command", "command": format!("cat > {}", heard.display())}]}]);
+    order.extension.settings = Some(json!({"hooks": {"WorktreeRemove": remove}}).into());
+    repository(&order.cwd).await;
+    converse(&order, "go").await;
+    let told: Value = serde_json::from_slice(&std::fs::read(heard).unwrap()).unwrap();
+    let path = told["worktree_path"].as_str().unwrap();
+    let trees = order.cwd.join(".claude/worktrees");
+    assert!(path.starts_with(&trees.display().to_string()), "{path}");
+    assert!(!Path::new(path).exists());
+}

@@ -9,6 +9,7 @@ use tillerman_ports::{AgentMemory, McpServers, WorkingCopy};
 use tillerman_protocol::TaskId;
 use tillerman_protocol::agent::AgentDefinition;
 
+use crate::agents::given_tree::{GivenTree, former_tree};
 use crate::agents::order::Order;
 use crate::session_task::SessionTask;
 use crate::setup::SessionSetup;
@@ -21,6 +22,8 @@ const MEMORY_TOOLS: [&str; 3] = ["Read", "Write", "Edit"];
 pub(crate) struct Belongings {
     pub(crate) memory: Option<AgentMemory>,
     pub(crate) copy: Option<Arc<dyn WorkingCopy>>,
+    /// Where the copy is, if hooks have made it.
+    pub(crate) given: Option<PathBuf>,
     pub(crate) servers: Option<Arc<dyn McpServers>>,
 }
 
@@ -31,6 +34,7 @@ impl SessionTask {
         order: &Order,
         definition: &AgentDefinition,
         id: &TaskId,
+        given: Option<GivenTree>,
     ) -> Result<Belongings, String> {
         let Some(agents) = &self.agents else { return Err("there are no agents".to_owned()) };
         let grounds = &agents.tree().grounds;
@@ -40,6 +44,11 @@ impl SessionTask {
             })
         });
         let isolation = order.isolation.as_ref().or(definition.isolation.as_ref());
+        let given = match given {
+            None => former_tree(id, order.worktree.as_deref())?,
+            given => given,
+        };
+        let given_path = given.as_ref().map(WorkingCopy::directory);
         let copy = isolation.map(|isolation| {
             let refusal = |why: String| {
                 format!(
@@ -48,7 +57,10 @@ impl SessionTask {
                 )
             };
             match isolation.as_str() {
-                "worktree" => grounds.working_copy(id.as_str()).map_err(refusal),
+                "worktree" => match given {
+                    Some(tree) => Ok(Arc::new(tree) as Arc<dyn WorkingCopy>),
+                    None => grounds.working_copy(id.as_str()).map_err(refusal),
+                },
                 _ => Err(refusal("only worktree is known".to_owned())),
             }
         });
@@ -57,7 +69,7 @@ impl SessionTask {
         let servers = (!written.is_empty()).then(|| {
             grounds.servers(written).map_err(|why| format!("The agent was not started: {why}."))
         });
-        Ok(Belongings { memory, copy, servers: servers.transpose()? })
+        Ok(Belongings { memory, copy, given: given_path, servers: servers.transpose()? })
     }
 }
 

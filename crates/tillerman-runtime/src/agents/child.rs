@@ -20,6 +20,7 @@ use crate::agents::message;
 use crate::agents::order::{self, AGENT, is_agent_call};
 use crate::agents::roster::split;
 use crate::hook_desk::HookDesk;
+use crate::hook_line::HookLine;
 use crate::session_task::{Inbound, SessionTask};
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
 use crate::teams::introduction;
@@ -44,6 +45,8 @@ pub(crate) struct Launch {
     pub(crate) mail: Vec<Prompt>,
     /// The copy of the project in which it works alone.
     pub(crate) copy: Option<Arc<dyn WorkingCopy>>,
+    /// Reaches the hooks of the session that has called it.
+    pub(crate) line: HookLine,
 }
 
 /// What a definition makes of an agent.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::book::{Agent, Introduction};
 use crate::agents::child::{Launch, Part};
 use crate::agents::desk::Agents;
+use crate::agents::given_tree::GivenTree;
 use crate::agents::order::Order;
 use crate::agents::{outcome, relay};
 use crate::hook_desk::HookDesk;
@@ -49,6 +50,8 @@ pub(crate) struct Opening {
     pub(crate) former: Option<Former>,
     /// What it is woken with, in the place of a prompt.
     pub(crate) mail: Vec<Prompt>,
+    /// The directory that hooks have made for it.
+    pub(crate) tree: Option<GivenTree>,
 }
 
 impl SessionTask {
@@ -66,6 +69,10 @@ impl SessionTask {
             order.background.unwrap_or_else(|| definition.background.unwrap_or(false));
         let is_teammate = order.name.is_some() && self.leads_team();
         let place = place(in_background || is_teammate);
+        if self.hooks_make_tree(&order, &definition) {
+            self.ask_for_tree(caller, order, definition, place);
+            return Ok(());
+        }
         self.launch(caller, &order, &definition, Opening::default(), place)
     }
 
@@ -74,7 +81,7 @@ impl SessionTask {
         seat.is_some_and(|seat| seat == LEAD)
     }
 
-    fn answer(&mut self, caller: &Caller, outcome: ToolOutcome) {
+    pub(crate) fn answer(&mut self, caller: &Caller, outcome: ToolOutcome) {
         let call = caller.call;
         self.pending.extend(call.map(|call| Input::ToolEnded { call, outcome }));
     }
@@ -91,7 +98,8 @@ impl SessionTask {
         let order = Self::order_of_former(&reopened.note, message)?;
         let restored = restore(&reopened.entries);
         let former = Former { id: TaskId::new(id), transcript: reopened.transcript, restored };
-        self.wake_former(caller, &order, Opening { former: Some(former), mail: Vec::new() })
+        let opening = Opening { former: Some(former), ..Opening::default() };
+        self.wake_former(caller, &order, opening)
     }
 
     /// What an agent that goes on is told, by the note that was kept about it.
@@ -106,6 +114,7 @@ impl SessionTask {
             background: Some(true),
             name: text("name"),
             isolation: text("isolation"),
+            worktree: text("worktreePath"),
         })
     }
 
@@ -157,7 +166,7 @@ impl SessionTask {
         hooks
     }
 
-    fn launch(
+    pub(crate) fn launch(
         &mut self,
         caller: &Caller,
         order: &Order,
@@ -166,12 +175,12 @@ impl SessionTask {
         place: Place,
     ) -> Result<(), String> {
         let Some(parent) = &self.agents else { return Err("there are no agents".to_owned()) };
-        let Opening { former, mail } = opening;
+        let Opening { former, mail, tree } = opening;
         let mut below = parent.below(definition);
-        let id = former.as_ref().map(|former| former.id.clone());
-        let id = id.unwrap_or_else(|| agent_id(self.ids.entry_id().as_str()));
+        let known = former.as_ref().map(|former| &former.id).or(tree.as_ref().map(|tree| &tree.id));
+        let id = known.cloned().unwrap_or_else(|| self.new_agent_id());
         let model = self.model_for(order, definition)?;
-        let belongings = self.belongings(order, definition, &id)?;
+        let belongings = self.belongings(order, definition, &id, tree)?;
         let definition = &belongings.equip(definition);
         let seat = self.take_seat(order, definition, &id, former.is_some())?;
         let definition =
@@ -179,6 +188,7 @@ impl SessionTask {
         let depth = below.depth();
         let mut note = note(caller, order, definition, depth);
         let own = self.agents.as_ref().and_then(|agents| agents.own().cloned());
+        note["worktreePath"] = json!(belongings.given);
         note["parentAgentId"] = json!(own.map(|own| own.id.clone()));
         let (transcript, restored) = match former {
             Some(former) => (former.transcript, former.restored),
@@ -229,6 +239,7 @@ impl SessionTask {
             inbound,
             mail,
             copy: belongings.copy,
+            line: self.hook_line(),
             agent: agent.clone(),
         };
         self.announce(caller, launch, place);
@@ -260,6 +271,10 @@ impl SessionTask {
             })?;
         }
         Ok(Some(Seat { name, team: team.name.clone() }))
+    }
+
+    pub(crate) fn new_agent_id(&mut self) -> TaskId {
+        agent_id(self.ids.entry_id().as_str())
     }
 
     /// Makes the task known; the work begins once the engine has registered it.

@@ -9,6 +9,7 @@ mod roster;
 
 mod belongings;
 mod book;
+mod given_tree;
 mod purse;
 mod switchboard;
 mod task_board;
@@ -31,6 +32,7 @@ mod built_in;
 pub(crate) use child::offers;
 pub(crate) use delivery::Unheard;
 pub(crate) use desk::Agents;
+pub(crate) use given_tree::TreeAnswer;
 pub(crate) use launch::{Caller, Former, Opening};
 pub(crate) use purse::Granting;
 pub use setup::{AgentLimits, AgentSetup, MainAgent};

@@ -29,6 +29,8 @@ pub(crate) struct Order {
     pub(crate) background: Option<bool>,
     pub(crate) name: Option<String>,
     pub(crate) isolation: Option<String>,
+    /// The directory that a hook had made for an agent that goes on.
+    pub(crate) worktree: Option<String>,
 }
 
 impl Order {
@@ -60,6 +62,7 @@ impl Order {
             background,
             name: text("name")?,
             isolation: text("isolation")?,
+            worktree: None,
         })
     }
 }

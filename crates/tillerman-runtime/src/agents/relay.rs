@@ -12,6 +12,7 @@ use tillerman_protocol::frame::{
     AssistantFrame, Frame, ResultFrame, ResultSubtype, SessionState, SystemDetail, SystemFrame,
     TaskProgress, TaskUsage, UserFrame,
 };
+use tillerman_protocol::hook::HookDetail;
 use tillerman_protocol::stream::Usage;
 use tillerman_protocol::task::{TaskEnd, TaskReport, TaskStatus};
 use tillerman_protocol::{Moment, SessionId, ToolUseId};
@@ -21,6 +22,7 @@ use crate::agents::book::Agent;
 use crate::agents::child::Launch;
 use crate::agents::outcome;
 use crate::agents::tree::Tree;
+use crate::hook_line::HookLine;
 use crate::session_task::{Inbound, run_agent};
 
 const FRAMES_IN_FLIGHT: usize = 64;
@@ -58,7 +60,7 @@ pub(crate) fn work(launch: Launch) -> BoxFuture<TaskEnd> {
         let stopped = relay.attend(session, frames).await;
         relay.clear_tasks().await;
         let stays = match launch.copy {
-            Some(copy) => copy.leave().await,
+            Some(copy) => leave(copy.as_ref(), &launch.line).await,
             None => None,
         };
         relay.conclude(stopped, stays)
@@ -317,6 +319,16 @@ impl Relay {
         });
         end
     }
+}
+
+/// Has a copy removed in which nothing changed, and waits for the hooks that clear up after it.
+async fn leave(copy: &dyn WorkingCopy, line: &HookLine) -> Option<String> {
+    let stays = copy.leave().await;
+    if stays.is_none() {
+        let worktree_path = copy.root().display().to_string();
+        line.ask(HookDetail::WorktreeRemove { worktree_path }).await;
+    }
+    stays
 }
 
 /// Why a round failed, as a part of a sentence.

@@ -53,7 +53,11 @@ impl SessionTask {
             Caller { call: None, tool_use_id: ToolUseId::new(tool_use_id.unwrap_or_default()) };
         let restored = restore(&reopened.entries);
         let former = Former { id, transcript: reopened.transcript, restored };
-        let opening = Opening { former: Some(former), mail: fresh.iter().map(prompt_of).collect() };
+        let opening = Opening {
+            former: Some(former),
+            mail: fresh.iter().map(prompt_of).collect(),
+            ..Opening::default()
+        };
         self.wake_former(&caller, &order, opening)
     }
 }
