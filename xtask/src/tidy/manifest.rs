@@ -15,6 +15,8 @@ pub(crate) struct Manifest {
     pub(crate) inherits_lints: bool,
     /// Whether cargo looks for integration tests by itself.
     pub(crate) finds_tests: bool,
+    /// Whether the library is also built with the tests inside it.
+    pub(crate) tests_library: bool,
 }
 
 /// One dependency.
@@ -30,6 +32,7 @@ pub(crate) struct Dependency {
 
 enum Section {
     Package,
+    Library,
     Lints,
     Dependencies,
     DevDependencies,
@@ -39,7 +42,12 @@ enum Section {
 impl Manifest {
     /// Reads a manifest line by line; house style keeps every dependency on a line of its own.
     pub(crate) fn parse(path: &str, text: &str) -> Self {
-        let mut manifest = Self { path: path.to_owned(), finds_tests: true, ..Self::default() };
+        let mut manifest = Self {
+            path: path.to_owned(),
+            finds_tests: true,
+            tests_library: true,
+            ..Self::default()
+        };
         let mut section = Section::Other;
         for (index, line) in text.lines().enumerate() {
             let (line, number) = (line.trim(), index + 1);
@@ -72,6 +80,7 @@ impl Manifest {
         }
         match header {
             "package" => Section::Package,
+            "lib" => Section::Library,
             "lints" => Section::Lints,
             _ if header.ends_with("dev-dependencies") => Section::DevDependencies,
             // The shared table of the workspace is no dependency of any crate.
@@ -85,10 +94,11 @@ impl Manifest {
         match section {
             Section::Package if key == "name" => value.trim_matches('"').clone_into(&mut self.name),
             Section::Package if key == "autotests" => self.finds_tests = value != "false",
+            Section::Library if key == "test" => self.tests_library = value != "false",
             Section::Lints if key == "workspace" => self.inherits_lints = value == "true",
             Section::Dependencies => self.add(false, key, value, line),
             Section::DevDependencies => self.add(true, key, value, line),
-            Section::Package | Section::Lints | Section::Other => {}
+            Section::Package | Section::Library | Section::Lints | Section::Other => {}
         }
     }
 

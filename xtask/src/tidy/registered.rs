@@ -1,4 +1,5 @@
-//! Every Rust file belongs to a crate, so that no test is forgotten and no code lies dead.
+//! Every Rust file belongs to a crate, so that no test is forgotten and no code lies dead, and no
+//! library is built a second time for tests that it does not have.
 
 use crate::tidy::manifest::Manifest;
 use crate::tidy::tree::{File, Finding, Tree};
@@ -18,8 +19,27 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             };
             findings.extend(finding);
         }
+        findings.extend(library(tree, &manifest));
     }
     findings
+}
+
+/// The manifest of a library says whether there are tests inside it.
+fn library(tree: &Tree, manifest: &Manifest) -> Option<Finding> {
+    let source = format!("{}src/", manifest.folder());
+    tree.file(&format!("{source}lib.rs"))?;
+    // Programs beside the library are built on their own.
+    let programs = [format!("{source}main.rs"), format!("{source}bin/")];
+    let is_library = |file: &&File| {
+        file.path.starts_with(&source) && !programs.iter().any(|it| file.path.starts_with(it))
+    };
+    let has_tests = tree.rust().filter(is_library).any(|file| file.text.contains("#[cfg(test)]"));
+    let message = match (has_tests, manifest.tests_library) {
+        (true, false) => "[lib] has `test = false`, but there are tests in src, which never run",
+        (false, true) => "there are no tests in src: give [lib] `test = false` to build it once",
+        _ => return None,
+    };
+    Some(Finding::new(&manifest.path, 1, message))
 }
 
 /// Files that cargo itself finds.

@@ -120,7 +120,8 @@ fn registered_modules() {
         let files = [good.as_slice(), &[(orphan, "")]].concat();
         check(registered::check, &files, &[&format!("{orphan}:1")]);
     }
-    let commented = [PLAIN, ("a/src/lib.rs", "// mod x; is gone"), ("a/src/x.rs", "")];
+    let commented =
+        [PLAIN, ("a/src/lib.rs", "// mod x; is gone\n#[cfg(test)]"), ("a/src/x.rs", "")];
     check(registered::check, &commented, &["a/src/x.rs:1"]);
 }
 
@@ -140,6 +141,17 @@ fn registered_tests() {
         check(registered::check, &files, &[&format!("{orphan}:1")]);
     }
     check(registered::check, &[PLAIN, ("a/tests/found.rs", "")], &[]);
+}
+
+#[test]
+fn libraries_are_built_for_tests_that_they_have() {
+    let without = ("a/Cargo.toml", "[package]\nname = \"a\"\n[lib]\ntest = false\n");
+    let (tests, plain) = (("a/src/lib.rs", "#[cfg(test)]\nmod tests {}"), ("a/src/lib.rs", ""));
+    let program = ("a/src/bin/b.rs", "#[cfg(test)]\nmod tests {}");
+    check(registered::check, &[PLAIN, tests], &[]);
+    check(registered::check, &[without, plain, program], &[]);
+    check(registered::check, &[without, tests], &["a/Cargo.toml:1"]);
+    check(registered::check, &[PLAIN, plain, program], &["a/Cargo.toml:1"]);
 }
 
 fn edge(name: &str, dependencies: &str, expected: &[usize]) {
