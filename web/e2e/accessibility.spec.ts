@@ -55,7 +55,16 @@ for (const colorScheme of ["light", "dark"] as const) {
     await expect(page.getByTestId("diff")).toBeVisible();
     await person.isReady();
     await check("diff");
-    for (const section of ["usage", "settings/projects", "settings/personas", "settings/questions", "settings/appearance", "settings/audit"]) {
+    if (!host.isReal) {
+      await person.say("have the shop ask me");
+      const form = page.getByTestId("elicitation");
+      await form.getByRole("button", { name: "Send the answer" }).click();
+      await expect(form.getByRole("alert").first()).toBeVisible();
+      await check("form of a server");
+      await form.getByRole("button", { name: "Decline" }).click();
+      await person.isReady();
+    }
+    for (const section of ["usage", "settings/projects", "settings/personas", "settings/agents", "settings/questions", "settings/appearance", "settings/audit"]) {
       await page.goto(`${host.url}/#/${section}`);
       await expect(page.locator("h1")).toBeVisible();
       await check(section);

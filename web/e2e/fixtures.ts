@@ -16,6 +16,10 @@ export interface RunningHost {
   address: string;
   url: string;
   isReal: boolean;
+  /** Where a real host keeps its data. */
+  data?: string;
+  /** Has a scripted host find documents that are files. */
+  shelve?: () => void;
   stop: () => Promise<void>;
 }
 
@@ -23,7 +27,7 @@ async function startMock(): Promise<RunningHost> {
   // @ts-expect-error The scripted host is plain JavaScript, so that node can run it as it is.
   const { startHost } = await import("../mock/host.mjs");
   const host = await startHost();
-  return { url: host.url, address: `${host.url}/?token=${host.token}`, isReal: false, stop: host.close };
+  return { url: host.url, address: `${host.url}/?token=${host.token}`, isReal: false, shelve: host.shelve, stop: host.close };
 }
 
 const START_MS = 60_000;
@@ -70,7 +74,7 @@ export async function startReal(binary: string, home: string, port: number): Pro
     await ended;
     clearTimeout(timer);
   };
-  return { url: new URL(address).origin, address, isReal: true, stop, kill };
+  return { url: new URL(address).origin, address, isReal: true, data: join(home, "data"), stop, kill };
 }
 
 /** A directory for one host. */

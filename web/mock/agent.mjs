@@ -22,6 +22,8 @@ const ACTS = [
   [/^run `(.+)`$/i, run],
   [/^write (\S+) with `([\s\S]+)`$/i, write],
   [/^ask me (.+?): (.+)$/i, ask],
+  [/^have the shop ask me$/i, shop],
+  [/^have the shop send me to (\S+)$/i, visit],
   [/^plan (.+)$/i, plan],
   [/^count to (\d+)$/i, count],
   [/^think about (.+)$/i, think],
@@ -132,6 +134,37 @@ async function ask(talk, question, list) {
   const given = Object.values(answer.answers ?? {}).join("; ");
   result(talk, call, `The user answered: ${given}`);
   await speak(talk, `You chose **${given}**.`);
+}
+
+const FIELDS = [
+  { name: "size", label: "Size", description: "As on the label", required: true, kind: { type: "choice", choices: [{ value: "s", label: "Small" }, { value: "l", label: "Large" }] } },
+  { name: "mail", label: "Mail", required: true, kind: { type: "text", format: "email" } },
+  { name: "count", label: "How many", required: false, default: 1, kind: { type: "number", whole: true, minimum: 1, maximum: 9 } },
+  { name: "extras", label: "Extras", required: false, default: ["bag"], kind: { type: "choices", choices: [{ value: "bag", label: "A bag" }, { value: "bow", label: "A bow" }] } },
+  { name: "gift", label: "It is a gift", required: false, kind: { type: "flag" } },
+  { name: "on", label: "Wanted on", required: false, kind: { type: "text", format: "date" } },
+];
+
+async function elicit(talk, elicitation, title) {
+  const call = use(talk, "mcp__shop__order", { what: "boots" });
+  const answer = await talk.ask({
+    kind: "elicitation",
+    tool_use_id: "",
+    tool_name: "mcp__shop",
+    input: {},
+    elicitation: { server: "shop", ...elicitation },
+    display: { title, lines: [elicitation.message] },
+  });
+  result(talk, call, `The server heard: ${answer.decision}`);
+  await speak(talk, `The shop heard: ${answer.decision} ${JSON.stringify(answer.answers ?? {})}`);
+}
+
+async function shop(talk) {
+  await elicit(talk, { message: "Which boots shall it be?\nThey are sent today.", fields: FIELDS }, "shop asks for an answer");
+}
+
+async function visit(talk, url) {
+  await elicit(talk, { message: "Pay there, then come back.", fields: [], url }, "shop asks for a visit to a page");
 }
 
 async function plan(talk, subject) {

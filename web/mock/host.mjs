@@ -35,6 +35,8 @@ export async function startHost({ port = 0, token = randomUUID() } = {}) {
     refuse: (yes) => {
       host.refusing = yes;
     },
+    /** Has a project come from a file, and another file be broken. */
+    shelve: () => host.shelve(),
     close: async () => {
       sockets.clients.forEach((client) => client.terminate());
       host.talks.forEach((talk) => talk.stop());
@@ -57,7 +59,8 @@ class Host {
     this.talks = new Map();
     this.approvals = new Map();
     this.watchers = new Set();
-    this.collections = { projects: new Map(), personas: new Map(), skills: new Map() };
+    this.collections = { projects: new Map(), personas: new Map(), skills: new Map(), agents: new Map() };
+    this.files = { directory: "/home/ada/.local/share/tillerman", problems: [] };
     this.refusing = false;
     this.policy = { mode: "normal", expires_after_seconds: null };
   }
@@ -106,6 +109,14 @@ class Host {
     for await (const chunk of request) {
       chunks.push(chunk);
     }
+    const file = /^\/api\/v1\/conversations\/([^/]+)\/attachments\/([^/]+)\/(\d+)$/.exec(url.pathname);
+    const found = file === null ? undefined : this.talks.get(file[1])?.attachments.get(file[2])?.[Number(file[3])];
+    if (found !== undefined) {
+      const handling = found.media_type.startsWith("image/") ? "inline" : "attachment";
+      response.writeHead(200, { "content-type": found.media_type, "content-disposition": `${handling}; filename="${found.name}"`, "x-content-type-options": "nosniff" });
+      response.end(Buffer.from(found.data_base64, "base64"));
+      return;
+    }
     const text = Buffer.concat(chunks).toString();
     const [status, body] = this.route(request.method, url, text === "" ? {} : JSON.parse(text), role);
     answer(response, status, body);
@@ -127,7 +138,10 @@ class Host {
       case "projects":
       case "personas":
       case "skills":
+      case "agents":
         return this.keep(method, this.collections[area], area, id, body);
+      case "files":
+        return [200, this.files];
       case "usage":
         return [200, usage(Number(url.searchParams.get("days") ?? 30))];
       case "audit":
@@ -221,8 +235,12 @@ class Host {
     if (approval.state !== "pending") {
       return [409, approval];
     }
+    const fields = body.decision === "allow" ? wrongFields(approval, body.answers ?? {}) : {};
+    if (Object.keys(fields).length > 0) {
+      return [400, { error: { ...failure("bad_request", "Some fields are not as the form wants them.").error, fields } }];
+    }
     Object.assign(approval, {
-      state: body.decision === "allow" ? "allowed" : "denied",
+      state: { allow: "allowed", deny: "denied", cancel: "cancelled" }[body.decision],
       answered_by: "owner",
       answered_at: new Date().toISOString(),
       message: body.message ?? null,
@@ -278,11 +296,27 @@ class Host {
     });
   }
 
+  /** A project of a file, and a file that is broken. */
+  shelve() {
+    const directory = `${this.files.directory}/projects`;
+    const project = { id: "harbour", source: `${directory}/harbour.md`, name: "Harbour", cwd: "/srv/harbour", environment: {}, guarded_paths: [], allowed_tools: ["Read"], disallowed_tools: [], permission_mode: "plan", model: null, max_budget_usd: 2, daily_budget_usd: null, persona_ids: [], skill_ids: [], agent_ids: [], mcp_servers: {}, additional_prompt: "Mind the rocks." };
+    this.collections.projects.set(project.id, project);
+    this.files.problems = [{ kind: "project", path: `${directory}/quay.md`, line: 4, message: "The head is wrong: unknown field `modell`. Its former state stays until the file is right." }];
+    this.tell({ type: "documents" });
+  }
+
   /** Makes a question durable and shows it. */
   ask(approval) {
     this.approvals.set(approval.id, approval);
     this.tell({ type: "approval", approval });
   }
+}
+
+/** What only the host judges of a form: here, that mail has an @. */
+function wrongFields(approval, answers) {
+  const fields = approval.elicitation?.fields ?? [];
+  const wrong = fields.filter((field) => field.kind.format === "email" && answers[field.name] !== undefined && !answers[field.name].includes("@"));
+  return Object.fromEntries(wrong.map((field) => [field.name, "This is to be an address such as ada@example.com."]));
 }
 
 async function serveFile(path, response) {

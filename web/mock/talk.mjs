@@ -25,6 +25,7 @@ export class Talk {
     this.sent = new Map();
     this.waiting = new Map();
     this.tasks = new Map();
+    this.attachments = new Map();
     this.running = false;
     this.abort = new AbortController();
     this.last_text = null;
@@ -108,7 +109,9 @@ export class Talk {
     const answer = { message_id: message.message_id, position };
     this.sent.set(client_id, answer);
     this.title ||= text.slice(0, 60);
-    const notes = attachments.map(({ name, media_type, data_base64 }) => ({ name, media_type, size: Math.floor(data_base64.length * 0.75) }));
+    this.attachments.set(message.message_id, attachments);
+    const address = (place) => `/api/v1/conversations/${this.id}/attachments/${message.message_id}/${place}`;
+    const notes = attachments.map(({ name, media_type, data_base64 }, place) => ({ name, media_type, size: Math.floor(data_base64.length * 0.75), url: address(place) }));
     this.emit({ kind: "user", message_id: message.message_id, text, attachments: notes, by: "owner", client_id });
     if (position > 0) {
       this.queue.push(message);

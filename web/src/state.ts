@@ -23,6 +23,8 @@ export const listLoaded = signal(false);
 export const moreConversations = signal<string | null>(null);
 export const approvals = signal<ReadonlyMap<string, Approval>>(new Map());
 export const projects = signal<Project[]>([]);
+/** Counts how often projects, personas, skills or agents have changed, here, elsewhere or in their files. */
+export const documents = signal(0);
 
 /** The conversations that are open, with what is seen of them. */
 export const views = signal<ReadonlyMap<string, View>>(new Map());
@@ -75,6 +77,12 @@ export const socket = new LiveSocket(address, {
         return;
       case "approval":
         putApproval(message.approval);
+        return;
+      case "documents":
+        documents.value += 1;
+        void attempt(async () => {
+          projects.value = await host.projects.list();
+        });
         return;
       case "error":
         if (message.error.code === "unauthorized") {

@@ -28,6 +28,8 @@ function outline(view: View, thread = MAIN): string[] {
         return `thinking ${item.text}`;
       case "call":
         return `call ${item.call} ${stateIn(view, view.calls.get(item.call) as never)}`;
+      case "elicitation":
+        return `elicitation ${item.approval}`;
       case "notice":
         return `${item.level} ${item.text}`;
       case "divider":

@@ -7,6 +7,7 @@ import { complete, mentionAt } from "../src/text/mention";
 import { plainOutput } from "../src/text/terminal";
 import { hasHidden, visible } from "../src/text/visible";
 import { partialFields } from "../src/view/headline";
+import { plainLine } from "../src/text/plain";
 import { retryDelay } from "../src/host/socket";
 
 describe("Markdown", () => {
@@ -151,4 +152,10 @@ test("tries to connect again soon at first, never too seldom", () => {
   expect(retryDelay(3, 1)).toBe(3200);
   expect(retryDelay(50, 1)).toBe(15000);
   expect(retryDelay(2, 0)).toBe(800);
+});
+
+test("a line of Markdown is read without its marks", () => {
+  expect(plainLine("## About boats It has *two* sides: - one `x`")).toBe("About boats It has two sides: one x");
+  expect(plainLine("snake_case #1 and a > b")).toBe("snake_case #1 and a b");
+  expect(plainLine("")).toBe("");
 });

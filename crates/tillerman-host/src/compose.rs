@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Map, Value};
+use tillerman_protocol::agent::AgentDefinition;
+
+use crate::document::Fault;
 use crate::launch::{RunOrder, SessionStart};
-use crate::wire::{Persona, Project, Skill};
+use crate::wire::{Agent, Persona, Project, Skill};
 
 /// Names of variables that change what programs do instead of telling them something.
 const STEERING: [&str; 16] = [
@@ -32,6 +36,7 @@ pub(crate) struct Composition {
     pub(crate) project: Option<Project>,
     pub(crate) personas: Vec<Persona>,
     pub(crate) skills: Vec<Skill>,
+    pub(crate) agents: Vec<Agent>,
 }
 
 impl Composition {
@@ -52,6 +57,23 @@ impl Composition {
         let parts: Vec<String> =
             parts.map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
         parts.join("\n\n")
+    }
+
+    /// The agents that can be called, as the handshake names them.
+    pub(crate) fn agents(&self) -> Map<String, Value> {
+        let define = |agent: &Agent| {
+            let definition = AgentDefinition {
+                description: agent.description.clone(),
+                prompt: agent.prompt.clone(),
+                tools: agent.tools.clone(),
+                disallowed_tools: Some(agent.disallowed_tools.clone())
+                    .filter(|tools| !tools.is_empty()),
+                model: agent.model.clone(),
+                ..AgentDefinition::default()
+            };
+            (agent.name.clone(), serde_json::to_value(definition).unwrap_or_default())
+        };
+        self.agents.iter().map(define).collect()
     }
 
     /// The order for a session of this project.
@@ -79,29 +101,35 @@ impl Composition {
 }
 
 /// Says what is wrong with a project that somebody wants to keep.
-pub(crate) fn check(project: &Project) -> Result<(), String> {
+pub(crate) fn check(project: &Project) -> Result<(), Fault> {
     if project.name.trim().is_empty() {
-        return Err("A project needs a name.".to_owned());
+        return Err(Fault::new("name", "A project needs a name."));
     }
     if !project.cwd.starts_with('/') {
-        return Err("The working directory of a project is an absolute path.".to_owned());
+        let text = "The working directory of a project is an absolute path.";
+        return Err(Fault::new("cwd", text));
     }
     for name in project.environment.keys() {
-        check_variable(name)?;
+        check_variable(name).map_err(|text| Fault::new("environment", text))?;
     }
-    let rules = project.allowed_tools.iter().chain(&project.disallowed_tools);
-    if let Some(rule) = rules.into_iter().find(|rule| rule.is_empty() || rule.starts_with('-')) {
-        return Err(format!(
-            "{rule:?} is not a rule about tools, such as Read or Bash(git status)."
-        ));
+    for (field, rules) in
+        [("allowed_tools", &project.allowed_tools), ("disallowed_tools", &project.disallowed_tools)]
+    {
+        if let Some(rule) = rules.iter().find(|rule| rule.is_empty() || rule.starts_with('-')) {
+            let text =
+                format!("{rule:?} is not a rule about tools, such as Read or Bash(git status).");
+            return Err(Fault::new(field, text));
+        }
     }
-    for amount in [project.max_budget_usd, project.daily_budget_usd].into_iter().flatten() {
-        if !amount.is_finite() || amount < 0.0 {
-            return Err("A budget is a number of dollars, such as 0.50.".to_owned());
+    for (field, amount) in
+        [("max_budget_usd", project.max_budget_usd), ("daily_budget_usd", project.daily_budget_usd)]
+    {
+        if amount.is_some_and(|amount| !amount.is_finite() || amount < 0.0) {
+            return Err(Fault::new(field, "A budget is a number of dollars, such as 0.50."));
         }
     }
     if let Some(mode) = &project.permission_mode {
-        check_mode(mode)?;
+        check_mode(mode).map_err(|text| Fault::new("permission_mode", text))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use tillerman_protocol::permission::{PermissionUpdate, UpdateDestination};
 
-use crate::wire::{ApprovalKind, Display, Suggestion};
+use crate::wire::{ApprovalKind, Display, Elicitation, Suggestion};
 
 /// A card that is longer than this is shown in whole, but no rule is offered with it.
 const LONG: usize = 10_000;
@@ -69,6 +69,26 @@ pub(crate) fn display(tool: &str, title: Option<&str>, input: &Value) -> Display
         warnings.push("This call is long. Read all of it before you allow it.".to_owned());
     }
     Display { title, lines, warnings }
+}
+
+/// A question of a server: who asks, what it says, and everything it wants to know.
+pub(crate) fn of_elicitation(asked: &Elicitation) -> Display {
+    let title = format!(
+        "{} asks for {}",
+        visible(&asked.server),
+        match &asked.url {
+            Some(_) => "a visit to a page",
+            None if asked.fields.is_empty() => "a confirmation",
+            None => "an answer",
+        }
+    );
+    let mut lines: Vec<String> = asked.message.split('\n').map(visible).collect();
+    lines.extend(asked.url.as_deref().map(visible));
+    for field in &asked.fields {
+        let more = field.description.as_deref().map(|text| format!(": {text}"));
+        lines.push(visible(&format!("{}{}", field.label, more.unwrap_or_default())));
+    }
+    Display { title, lines, warnings: asked.problem.clone().into_iter().collect() }
 }
 
 /// Rules on offer; none for calls that people cannot take in or that hide something.

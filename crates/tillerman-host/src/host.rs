@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tillerman_protocol::Moment;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use crate::access::{Role, Token, User};
 use crate::launch::Launcher;
@@ -69,7 +69,8 @@ impl Host {
         let first_token = first_token(&store, &now).await?;
         let (news, _) = broadcast::channel(NEWS);
         let metrics = Metrics::default();
-        let shared = Shared { store, launcher, settings, metrics, news, now };
+        let (problems, _) = watch::channel(Arc::default());
+        let shared = Shared { store, launcher, settings, metrics, news, now, problems };
         Ok(Self { shared: Arc::new(shared), first_token })
     }
 

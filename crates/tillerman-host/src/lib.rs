@@ -16,9 +16,12 @@ mod store;
 
 mod compose;
 mod display;
+mod document;
+mod forms;
 mod metrics;
 
 mod live;
+mod shelf;
 
 mod api;
 mod host;

@@ -3,7 +3,7 @@
 use tillerman_protocol::Moment;
 
 use crate::live::new_id;
-use crate::store::{ConversationRow, NewEvent, Store, StoreError};
+use crate::store::{AttachmentRow, ConversationRow, NewEvent, Store, StoreError};
 use crate::wire::{Conversation, ConversationState, Event};
 
 /// What a transcript says about a conversation.
@@ -58,12 +58,16 @@ impl Store {
             row.session_begun = true;
             row.session_cost = retold.cost_usd;
             row.shown.cost_usd = row.shown.cost_usd.max(retold.cost_usd);
-            for (at, event) in &retold.events {
+            for (at, mut event) in retold.events {
                 row.last_seq += 1;
-                let words = crate::live::words(event);
+                // Transcripts hold the files of messages in another form; the database has them.
+                if let Event::User { message_id, attachments, .. } = &mut event {
+                    *attachments = AttachmentRow::notes(db, &row.shown.id, message_id)?;
+                }
+                let words = crate::live::words(&event);
                 row.heard(&words);
-                let body = serde_json::to_string(event).unwrap_or_default();
-                NewEvent { seq: row.last_seq, at: *at, body, words }.insert(db, &row.shown.id)?;
+                let body = serde_json::to_string(&event).unwrap_or_default();
+                NewEvent { seq: row.last_seq, at, body, words }.insert(db, &row.shown.id)?;
             }
             row.update(db)?;
             Ok(if is_known { Reindexed::Rebuilt } else { Reindexed::Found })

@@ -19,6 +19,7 @@ use tower::ServiceExt as _;
 use crate::api::{ApiState, Gate, router};
 use crate::host::Host;
 use crate::live::Directory;
+use crate::shelf::Shelf;
 
 const MOST_CONNECTIONS: usize = 2_048;
 const MOST_SOCKETS: usize = 1_024;
@@ -73,8 +74,12 @@ impl Host {
         let (directory, keeping) = Directory::new(Arc::clone(&shared));
         let mut keeper = JoinSet::new();
         keeper.spawn(keeping);
-        directory.wake_all().await;
         let leaving = CancellationToken::new();
+        let mut shelf = Shelf::new(Arc::clone(&shared));
+        // Runs that go on are to find their projects as they are now.
+        shelf.read().await;
+        keeper.spawn(shelf.follow(leaving.clone()));
+        directory.wake_all().await;
         let state = Arc::new(ApiState {
             gate: Gate::new(shared.store.clone(), Arc::clone(&shared.now)),
             hosts: hosts(address, &shared.settings.allowed_hosts),

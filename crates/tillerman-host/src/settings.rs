@@ -93,6 +93,8 @@ pub struct Timeouts {
     pub outage_most: Duration,
     /// How long runs have to end when the host is told to.
     pub drain: Duration,
+    /// Between two looks at the files of projects and agents.
+    pub files: Duration,
     /// Between two pings on a socket; a client that answers none is gone.
     pub ping: Duration,
 }
@@ -108,6 +110,7 @@ impl Default for Timeouts {
             outage: Duration::from_secs(60),
             outage_most: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(8),
+            files: Duration::from_secs(1),
             ping: Duration::from_secs(30),
         }
     }

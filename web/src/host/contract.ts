@@ -41,7 +41,7 @@ export interface Conversation {
   snippet?: string | null;
 }
 
-export type ApprovalState = "pending" | "allowed" | "denied" | "expired" | "withdrawn";
+export type ApprovalState = "pending" | "allowed" | "denied" | "cancelled" | "expired" | "withdrawn";
 
 export interface Suggestion {
   label: string;
@@ -56,7 +56,9 @@ export interface Approval {
   input: unknown;
   input_hash: string;
   display: { title: string; lines: string[]; warnings?: string[] };
-  kind: "permission" | "question" | "plan";
+  kind: "permission" | "question" | "plan" | "elicitation";
+  /** What an MCP server asks. */
+  elicitation?: Elicitation;
   suggestions: Suggestion[];
   cwd: string;
   agent_id: string | null;
@@ -69,12 +71,43 @@ export interface Approval {
   message: string | null;
 }
 
+/** What an MCP server wants from a person: fields to fill in, or a page to open. */
+export interface Elicitation {
+  server: string;
+  message: string;
+  fields: FormField[];
+  url?: string;
+  /** Why it can only be declined. */
+  problem?: string;
+}
+
+export interface FormField {
+  name: string;
+  label: string;
+  description?: string;
+  required: boolean;
+  default?: unknown;
+  kind: FieldKind;
+}
+
+export type FieldKind =
+  | { type: "text"; format?: "email" | "uri" | "date" | "date-time"; min_length?: number; max_length?: number }
+  | { type: "number"; whole: boolean; minimum?: number; maximum?: number }
+  | { type: "flag" }
+  | { type: "choice"; choices: FieldChoice[] }
+  | { type: "choices"; choices: FieldChoice[]; min_items?: number; max_items?: number };
+
+export interface FieldChoice {
+  value: string;
+  label: string;
+}
+
 export interface ApprovalAnswer {
-  decision: "allow" | "deny";
+  decision: "allow" | "deny" | "cancel";
   message?: string;
   updated_input?: unknown;
   always?: number[];
-  answers?: Record<string, string>;
+  answers?: Record<string, unknown>;
   interrupt?: boolean;
 }
 
@@ -154,6 +187,8 @@ export interface Completion {
 
 export interface Project {
   id: string;
+  /** The file it is read from, and can only be changed in. */
+  source?: string;
   name: string;
   cwd: string;
   environment: Record<string, string>;
@@ -166,6 +201,7 @@ export interface Project {
   daily_budget_usd: number | null;
   persona_ids: string[];
   skill_ids: string[];
+  agent_ids: string[];
   mcp_servers: Record<string, unknown>;
   additional_prompt: string;
 }
@@ -173,8 +209,34 @@ export interface Project {
 /** A persona or a skill: a name and a text that becomes part of the prompt. */
 export interface Note {
   id: string;
+  source?: string;
   name: string;
   text: string;
+}
+
+/** Somebody whom agents can have a part of their work done by. */
+export interface Agent {
+  id: string;
+  source?: string;
+  name: string;
+  description: string;
+  prompt: string;
+  tools: string[] | null;
+  disallowed_tools: string[];
+  model: string | null;
+}
+
+/** Where projects, personas, skills and agents are read from, and what is wrong with some of the files. */
+export interface DocumentFiles {
+  directory: string;
+  problems: FileProblem[];
+}
+
+export interface FileProblem {
+  kind: string;
+  path: string;
+  line: number | null;
+  message: string;
 }
 
 export interface UsageDay {
@@ -216,6 +278,7 @@ export type ServerMessage =
   | { type: "conversation"; conversation: Conversation }
   | { type: "conversation_deleted"; id: string }
   | { type: "approval"; approval: Approval }
+  | { type: "documents" }
   | { type: "caught_up"; conversation_id: string; seq: number }
   | { type: "pong" }
   | { type: "error"; error: { code: string; message: string } };

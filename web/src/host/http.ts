@@ -1,6 +1,7 @@
 // Requests to the host. Every failure becomes a sentence that a person can act on.
 
 import type {
+  Agent,
   Approval,
   ApprovalAnswer,
   ApprovalPolicy,
@@ -8,6 +9,7 @@ import type {
   Completion,
   ContextUsage,
   Conversation,
+  DocumentFiles,
   Info,
   Note,
   Project,
@@ -151,6 +153,8 @@ export const host = {
   projects: collection<Project>("projects"),
   personas: collection<Note>("personas"),
   skills: collection<Note>("skills"),
+  agents: collection<Agent>("agents"),
+  files: () => request<DocumentFiles>("GET", "/files"),
 };
 
 /** The four verbs of a collection that people manage. */

@@ -3,6 +3,7 @@
 import { ApprovalCard } from "../parts/ApprovalCard";
 import { addressOf } from "../route";
 import { conversations, pending } from "../state";
+import { toolName } from "../view/headline";
 
 export function ApprovalsPage() {
   return (
@@ -19,8 +20,8 @@ export function ApprovalsPage() {
           <p class="small">
             <a href={addressOf.conversation(approval.conversation_id)}>
               {conversations.value.get(approval.conversation_id)?.title || "Conversation"}
-            </a>{" "}
-            · {approval.tool_name}
+            </a>
+            {approval.kind === "permission" && <> · {toolName(approval.tool_name)}</>}
           </p>
           <ApprovalCard approval={approval} />
         </section>

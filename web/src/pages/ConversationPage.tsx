@@ -8,7 +8,7 @@ import type { Outgoing } from "../outbox";
 import { clearArrived, discard, onItsWay, outbox, send, sendAgain } from "../outbox";
 import { Composer } from "../parts/Composer";
 import { Header } from "../parts/Header";
-import { Inspector, inspectorOpen } from "../parts/Inspector";
+import { Inspector, inspectorOpen, makeRoom } from "../parts/Inspector";
 import { ModePicker, ModelPicker } from "../parts/Pickers";
 import { Queue } from "../parts/Queue";
 import { RewindDialog } from "../parts/RewindDialog";
@@ -27,6 +27,7 @@ export function ConversationPage({ id }: { id: string }) {
   const conversation = conversations.value.get(id);
   // Before anything is drawn, so that nothing of what is about to be said is missed.
   useLayoutEffect(() => follow(id), [id]);
+  useLayoutEffect(makeRoom, [id]);
   useEffect(() => {
     setMissing(null);
     host.conversation(id).then(putConversation, (error: unknown) => setMissing(error instanceof Error ? error.message : String(error)));

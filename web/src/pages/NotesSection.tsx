@@ -6,7 +6,8 @@ import type { Note } from "../host/contract";
 import type { Collection } from "../host/http";
 import { sentence } from "../host/http";
 import { Confirm } from "../parts/Dialog";
-import { attempt, isOwner, toast } from "../state";
+import { attempt, documents, isOwner, toast } from "../state";
+import { FromFile } from "./FileNotes";
 
 interface NotesSectionProps {
   notes: Collection<Note>;
@@ -24,7 +25,7 @@ export function NotesSection({ notes, one, about }: NotesSectionProps) {
   const load = (): void => {
     notes.list().then(setList, (problem: unknown) => setError(sentence(problem)));
   };
-  useEffect(load, []);
+  useEffect(load, [documents.value]);
   const save = async (id: string | null, value: { name: string; text: string }): Promise<void> => {
     await attempt(async () => {
       await (id === null ? notes.add(value) : notes.change(id, value));
@@ -51,7 +52,8 @@ export function NotesSection({ notes, one, about }: NotesSectionProps) {
               <>
                 <h2>{note.name}</h2>
                 <p class="clamp">{note.text}</p>
-                {isOwner.value && (
+                <FromFile source={note.source} />
+                {isOwner.value && note.source === undefined && (
                   <div class="buttons">
                     <button type="button" onClick={() => setEditing(note.id)}>
                       Edit

@@ -2,16 +2,18 @@
 
 import { useState } from "preact/hooks";
 
-import type { Note, Project } from "../host/contract";
+import type { Agent, Note, Project } from "../host/contract";
 import { info } from "../state";
 import { DEFAULT_MODES, modeName } from "../view/modes";
+import { FromFile } from "./FileNotes";
 
-export type ProjectDraft = Omit<Project, "id">;
+export type ProjectDraft = Omit<Project, "id" | "source">;
 
 interface ProjectFormProps {
   project: Project | null;
   personas: Note[];
   skills: Note[];
+  agents: Agent[];
   onSave: (draft: ProjectDraft) => Promise<void>;
   onCancel: () => void;
 }
@@ -32,10 +34,11 @@ interface Typed {
   additional_prompt: string;
 }
 
-export function ProjectForm({ project, personas, skills, onSave, onCancel }: ProjectFormProps) {
+export function ProjectForm({ project, personas, skills, agents, onSave, onCancel }: ProjectFormProps) {
   const [typed, setTyped] = useState(() => typedOf(project));
   const [personaIds, setPersonaIds] = useState(project?.persona_ids ?? []);
   const [skillIds, setSkillIds] = useState(project?.skill_ids ?? []);
+  const [agentIds, setAgentIds] = useState(project?.agent_ids ?? []);
   const [error, setError] = useState<string | null>(null);
   const set = (name: keyof Typed, value: string): void => setTyped({ ...typed, [name]: value });
   const text = (name: keyof Typed, label: string, required = false) => (
@@ -57,59 +60,66 @@ export function ProjectForm({ project, personas, skills, onSave, onCancel }: Pro
       setError(draft);
     } else {
       setError(null);
-      void onSave({ ...draft, persona_ids: personaIds, skill_ids: skillIds });
+      void onSave({ ...draft, persona_ids: personaIds, skill_ids: skillIds, agent_ids: agentIds });
     }
   };
+  const fixed = project?.source !== undefined;
   return (
     <form class="stack" onSubmit={submit} aria-label="Project">
-      <div class="columns">
-        {text("name", "Name", true)}
-        {text("cwd", "Working directory", true)}
-        <label>
-          Permission mode
-          <select value={typed.permission_mode} onChange={(event) => set("permission_mode", event.currentTarget.value)}>
-            {(info.value?.modes ?? DEFAULT_MODES).map((mode) => (
-              <option key={mode} value={mode}>
-                {modeName(mode)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Model
-          <select value={typed.model} onChange={(event) => set("model", event.currentTarget.value)}>
-            <option value="">The host's choice</option>
-            {(info.value?.models ?? []).map((model) => (
-              <option key={model.id} value={model.id}>
-                {model.name}
-              </option>
-            ))}
-          </select>
-        </label>
-        {text("max_budget_usd", "Budget of a run in dollars (empty: none)")}
-        {text("daily_budget_usd", "Budget of a day in dollars (empty: none)")}
-      </div>
-      {area("additional_prompt", "Said to the agent in addition", 3)}
-      <Choices title="Personas" notes={personas} chosen={personaIds} onChange={setPersonaIds} />
-      <Choices title="Skills" notes={skills} chosen={skillIds} onChange={setSkillIds} />
-      <div class="columns">
-        {area("allowed_tools", "Allowed without a question, one rule a line", 3)}
-        {area("disallowed_tools", "Never allowed, one rule a line", 3)}
-        {area("guarded_paths", "Files that nothing may write, one a line", 3)}
-        {area("environment", "Variables, NAME=value a line", 3)}
-      </div>
-      {area("mcp_servers", "MCP servers (JSON)", 4)}
+      <FromFile source={project?.source} />
+      <fieldset class="stack" disabled={fixed}>
+        <div class="columns">
+          {text("name", "Name", true)}
+          {text("cwd", "Working directory", true)}
+          <label>
+            Permission mode
+            <select value={typed.permission_mode} onChange={(event) => set("permission_mode", event.currentTarget.value)}>
+              {(info.value?.modes ?? DEFAULT_MODES).map((mode) => (
+                <option key={mode} value={mode}>
+                  {modeName(mode)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Model
+            <select value={typed.model} onChange={(event) => set("model", event.currentTarget.value)}>
+              <option value="">The host's choice</option>
+              {(info.value?.models ?? []).map((model) => (
+                <option key={model.id} value={model.id}>
+                  {model.name}
+                </option>
+              ))}
+            </select>
+          </label>
+          {text("max_budget_usd", "Budget of a run in dollars (empty: none)")}
+          {text("daily_budget_usd", "Budget of a day in dollars (empty: none)")}
+        </div>
+        {area("additional_prompt", "Said to the agent in addition", 3)}
+        <Choices title="Personas" notes={personas} chosen={personaIds} onChange={setPersonaIds} />
+        <Choices title="Skills" notes={skills} chosen={skillIds} onChange={setSkillIds} />
+        <Choices title="Agents it can call" notes={agents} chosen={agentIds} onChange={setAgentIds} />
+        <div class="columns">
+          {area("allowed_tools", "Allowed without a question, one rule a line", 3)}
+          {area("disallowed_tools", "Never allowed, one rule a line", 3)}
+          {area("guarded_paths", "Files that nothing may write, one a line", 3)}
+          {area("environment", "Variables, NAME=value a line", 3)}
+        </div>
+        {area("mcp_servers", "MCP servers (JSON)", 4)}
+      </fieldset>
       {error !== null && (
         <p class="error" role="alert">
           {error}
         </p>
       )}
       <div class="buttons">
-        <button type="submit" class="primary">
-          Save
-        </button>
+        {!fixed && (
+          <button type="submit" class="primary">
+            Save
+          </button>
+        )}
         <button type="button" class="quiet" onClick={onCancel}>
-          Cancel
+          {fixed ? "Close" : "Cancel"}
         </button>
       </div>
     </form>
@@ -118,7 +128,7 @@ export function ProjectForm({ project, personas, skills, onSave, onCancel }: Pro
 
 interface ChoicesProps {
   title: string;
-  notes: Note[];
+  notes: { id: string; name: string }[];
   chosen: string[];
   onChange: (chosen: string[]) => void;
 }
@@ -162,7 +172,7 @@ function typedOf(project: Project | null): Typed {
   };
 }
 
-type Read = Omit<ProjectDraft, "persona_ids" | "skill_ids">;
+type Read = Omit<ProjectDraft, "persona_ids" | "skill_ids" | "agent_ids">;
 
 /** What was typed as a project, or a sentence about what is wrong with it. */
 export function readTyped(typed: Typed): Read | string {

@@ -2,12 +2,13 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { Note, Project } from "../host/contract";
+import type { Agent, Note, Project } from "../host/contract";
 import { host } from "../host/http";
 import { Confirm } from "../parts/Dialog";
-import { attempt, isOwner, projects, toast } from "../state";
+import { attempt, documents, isOwner, projects, toast } from "../state";
 import { modeName } from "../view/modes";
 import type { ProjectDraft } from "./ProjectForm";
+import { FromFile } from "./FileNotes";
 import { ProjectForm } from "./ProjectForm";
 
 export function ProjectsSection() {
@@ -15,13 +16,16 @@ export function ProjectsSection() {
   const [removing, setRemoving] = useState<Project | null>(null);
   const [personas, setPersonas] = useState<Note[]>([]);
   const [skills, setSkills] = useState<Note[]>([]);
+  const [agents, setAgents] = useState<Agent[]>([]);
   const load = (): void =>
     void attempt(async () => {
       projects.value = await host.projects.list();
       setPersonas(await host.personas.list());
       setSkills(await host.skills.list());
+      setAgents(await host.agents.list());
     });
-  useEffect(load, []);
+  useEffect(load, [documents.value]);
+  const parts = { personas, skills, agents };
   const save = async (id: string | null, draft: ProjectDraft): Promise<void> => {
     await attempt(async () => {
       await (id === null ? host.projects.add(draft) : host.projects.change(id, draft));
@@ -32,7 +36,7 @@ export function ProjectsSection() {
   };
   return (
     <section>
-      <p class="muted">A project is a working directory with everything an agent needs there: variables, tools, limits, personas and skills.</p>
+      <p class="muted">A project is a working directory with everything an agent needs there: variables, tools, limits, personas, skills and agents.</p>
       {projects.value.length === 0 && editing === null && (
         <p class="empty">There is no project yet. Conversations without one work where the host was started.</p>
       )}
@@ -40,15 +44,23 @@ export function ProjectsSection() {
         {projects.value.map((project) => (
           <li key={project.id} class="card">
             {editing === project.id ? (
-              <ProjectForm project={project} personas={personas} skills={skills} onSave={(draft) => save(project.id, draft)} onCancel={() => setEditing(null)} />
+              <ProjectForm project={project} {...parts} onSave={(draft) => save(project.id, draft)} onCancel={() => setEditing(null)} />
             ) : (
               <>
                 <h2>{project.name}</h2>
                 <p>
                   <code>{project.cwd}</code>
                 </p>
-                <p class="muted small">{summary(project)}</p>
-                {isOwner.value && (
+                {summary(project) !== "" && <p class="muted small">{summary(project)}</p>}
+                <FromFile source={project.source} />
+                {project.source !== undefined && (
+                  <div class="buttons">
+                    <button type="button" aria-label={`Show ${project.name}`} onClick={() => setEditing(project.id)}>
+                      Show
+                    </button>
+                  </div>
+                )}
+                {isOwner.value && project.source === undefined && (
                   <div class="buttons">
                     <button type="button" onClick={() => setEditing(project.id)}>
                       Edit
@@ -65,7 +77,7 @@ export function ProjectsSection() {
       </ul>
       {editing === "" ? (
         <div class="card">
-          <ProjectForm project={null} personas={personas} skills={skills} onSave={(draft) => save(null, draft)} onCancel={() => setEditing(null)} />
+          <ProjectForm project={null} {...parts} onSave={(draft) => save(null, draft)} onCancel={() => setEditing(null)} />
         </div>
       ) : (
         isOwner.value && (

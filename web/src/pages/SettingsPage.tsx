@@ -1,4 +1,4 @@
-// Everything that is set for good: projects, personas, skills, questions, appearance; and the audit.
+// Everything that is set for good: projects, personas, skills, agents, questions, appearance; and the audit.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -10,6 +10,8 @@ import { info, isOwner, theme, toast } from "../state";
 import type { Theme } from "../state";
 import { clock } from "../text/format";
 import { visible } from "../text/visible";
+import { AgentsSection } from "./AgentsSection";
+import { WithFiles } from "./FileNotes";
 import { NotesSection } from "./NotesSection";
 import { PolicySection } from "./PolicySection";
 import { ProjectsSection } from "./ProjectsSection";
@@ -18,10 +20,13 @@ const SECTIONS: [id: string, name: string][] = [
   ["projects", "Projects"],
   ["personas", "Personas"],
   ["skills", "Skills"],
+  ["agents", "Agents"],
   ["questions", "Questions"],
   ["appearance", "Appearance"],
   ["audit", "Audit"],
 ];
+
+const KEPT_AS_FILES = new Set(["projects", "personas", "skills", "agents"]);
 
 export function SettingsPage({ section }: { section: string }) {
   return (
@@ -34,7 +39,13 @@ export function SettingsPage({ section }: { section: string }) {
           </a>
         ))}
       </nav>
-      <Section section={section} />
+      {KEPT_AS_FILES.has(section) ? (
+        <WithFiles section={section}>
+          <Section section={section} />
+        </WithFiles>
+      ) : (
+        <Section section={section} />
+      )}
     </main>
   );
 }
@@ -59,6 +70,8 @@ function Section({ section }: { section: string }) {
           about="A skill says how something is done here. Projects choose which ones apply; their texts follow the personas."
         />
       );
+    case "agents":
+      return <AgentsSection />;
     case "questions":
       return <PolicySection />;
     case "appearance":
@@ -156,7 +169,7 @@ function Audit() {
             <tbody>
               {entries.map((entry, index) => (
                 <tr key={index}>
-                  <td>{clock(entry.at)}</td>
+                  <td class="once">{clock(entry.at)}</td>
                   <td>{entry.user ?? ""}</td>
                   <td>{entry.action}</td>
                   <td class="wrap">{visible([entry.subject ?? "", detailText(entry.detail)].filter((part) => part !== "").join(": "))}</td>

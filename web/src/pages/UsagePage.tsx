@@ -76,6 +76,9 @@ function Report({ report }: { report: UsageReport }) {
           <dd>
             {money(report.today_cost_usd)}
             {limit !== null && <span class="muted small"> of {money(limit)}</span>}
+            {limit !== null && limit > 0 && (
+              <meter aria-label="Spent of today's limit" min={0} max={limit} high={limit * 0.8} value={Math.min(report.today_cost_usd, limit)} />
+            )}
           </dd>
         </div>
         <div>
@@ -83,9 +86,6 @@ function Report({ report }: { report: UsageReport }) {
           <dd>{money(total)}</dd>
         </div>
       </dl>
-      {limit !== null && limit > 0 && (
-        <meter aria-label="Spent of today's limit" min={0} max={limit} high={limit * 0.8} value={Math.min(report.today_cost_usd, limit)} />
-      )}
       <Chart days={report.days} />
       <Shares title="By model" rows={report.by_model} name={(row) => row.model ?? row.name ?? "unknown"} />
       <Shares title="By project" rows={report.by_project} name={(row) => row.name ?? projectName(row.project_id ?? null)} />
@@ -101,18 +101,21 @@ const WIDTH = 720;
 const HEIGHT = 160;
 
 function Chart({ days }: { days: UsageDay[] }) {
-  if (days.length === 0) {
+  const most = Math.max(0, ...days.map((day) => day.cost_usd));
+  if (most <= 0) {
     return (
       <div class="empty">
         <p>Nothing was spent in these days.</p>
       </div>
     );
   }
-  const most = Math.max(...days.map((day) => day.cost_usd), 0.000001);
   const step = WIDTH / days.length;
   return (
     <figure class="chart">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT + 18}`} role="img" aria-label={`Cost by day, at most ${money(most)}`} data-testid="usage-chart">
+      <p class="axis">
+        <span>{money(most)} a day</span>
+      </p>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`Cost by day, at most ${money(most)}`} data-testid="usage-chart">
         {days.map((day, index) => {
           const height = (day.cost_usd / most) * HEIGHT;
           return (
@@ -123,13 +126,11 @@ function Chart({ days }: { days: UsageDay[] }) {
             </rect>
           );
         })}
-        <text class="axis" x={0} y={HEIGHT + 14}>
-          {days[0]?.date}
-        </text>
-        <text class="axis" x={WIDTH} y={HEIGHT + 14} text-anchor="end">
-          {days.at(-1)?.date}
-        </text>
       </svg>
+      <p class="axis">
+        <span>{days[0]?.date}</span>
+        <span>{days.at(-1)?.date}</span>
+      </p>
       <details>
         <summary>As a table</summary>
         <div class="table-scroll" tabIndex={0} role="group" aria-label="Usage by day">

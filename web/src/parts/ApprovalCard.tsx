@@ -3,13 +3,13 @@
 import { useRef, useState } from "preact/hooks";
 
 import { answer, outcomeText } from "../answers";
-import { useNow } from "../clock";
 import type { Approval } from "../host/contract";
 import { isOwner, mayAnswer } from "../state";
-import { duration } from "../text/format";
 import { visible } from "../text/visible";
 import { rulesOf, scopeOf } from "../view/suggestion";
 import { CallDiff } from "./CallDiff";
+import { ElicitationCard } from "./ElicitationCard";
+import { ExpiresIn } from "./ExpiresIn";
 import { InputEditor } from "./InputEditor";
 import { PlanCard } from "./PlanCard";
 import { QuestionCard } from "./QuestionCard";
@@ -23,6 +23,8 @@ export function ApprovalCard({ approval }: { approval: Approval }) {
       return <QuestionCard approval={approval} />;
     case "plan":
       return <PlanCard approval={approval} />;
+    case "elicitation":
+      return <ElicitationCard approval={approval} />;
     default:
       return <PermissionCard approval={approval} />;
   }
@@ -148,8 +150,6 @@ function PermissionCard({ approval }: { approval: Approval }) {
 }
 
 function Facts({ approval }: { approval: Approval }) {
-  const now = useNow(approval.expires_at !== null);
-  const left = approval.expires_at === null ? null : Date.parse(approval.expires_at) - now;
   return (
     <div class="facts">
       <p class="question">{visible(approval.display.title)}</p>
@@ -157,7 +157,7 @@ function Facts({ approval }: { approval: Approval }) {
       <p class="muted small">
         in <code>{visible(approval.cwd)}</code>
         {approval.agent_id !== null && <> · asked by agent {visible(approval.agent_id)}</>}
-        {left !== null && <> · {left > 0 ? `denied by itself in ${duration(left)}` : "expiring"}</>}
+        <ExpiresIn approval={approval} word="denied by itself" />
       </p>
     </div>
   );

@@ -5,11 +5,13 @@ import { useEffect, useId, useRef } from "preact/hooks";
 
 interface DialogProps {
   title: string;
+  /** As wide as the window allows. */
+  wide?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, wide = false, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -25,7 +27,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     };
   }, []);
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose} onCancel={onClose}>
+    <dialog ref={element} class={wide ? "wide" : undefined} aria-labelledby={id} onClose={onClose} onCancel={onClose}>
       <header>
         <h2 id={id}>{title}</h2>
         <button type="button" class="quiet" aria-label="Close" onClick={onClose}>

@@ -15,12 +15,22 @@ import { TaskOutputView } from "./TaskOutputView";
 import { Thread } from "./Thread";
 import { TodoList } from "./TodoList";
 
-export const inspectorOpen = signal(matchMedia("(min-width: 1100px)").matches);
+const hasRoom = (): boolean => matchMedia("(min-width: 1100px)").matches;
+
+export const inspectorOpen = signal(hasRoom());
+
+/** Where the details lie over the conversation, another conversation begins without them. */
+export function makeRoom(): void {
+  inspectorOpen.value &&= hasRoom();
+}
 
 export function Inspector({ conversation, view }: { conversation: Conversation; view: View }) {
   const tree = taskTree(view);
   return (
     <aside class="inspector" aria-label="Details of the conversation">
+      <button type="button" class="quiet inspector-close" aria-label="Close the details" onClick={() => (inspectorOpen.value = false)}>
+        ✕
+      </button>
       <section>
         <h2>Steps</h2>
         {view.todos.length === 0 ? (

@@ -9,6 +9,7 @@ import { host } from "../host/http";
 import { addressOf, route } from "../route";
 import { attempt, conversations, listLoaded, loadMore, moreConversations, pending, projects } from "../state";
 import { ago } from "../text/format";
+import { plainLine } from "../text/plain";
 
 export const sidebarOpen = signal(false);
 export const searchText = signal("");
@@ -136,7 +137,7 @@ function Row({ conversation }: { conversation: Conversation }) {
           <span class="muted small">{ago(conversation.updated_at, now)}</span>
         </span>
         <span class="row-text muted small">
-          {conversation.snippet ? <Snippet text={conversation.snippet} /> : (conversation.last_text ?? "")}
+          {conversation.snippet ? <Snippet text={conversation.snippet} /> : plainLine(conversation.last_text ?? "")}
         </span>
         {state !== "" && <span class="hidden">, {state}</span>}
       </a>

@@ -4,9 +4,12 @@ import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 
 import type { Approval } from "../host/contract";
-import { bytes, clock } from "../text/format";
+import { clock } from "../text/format";
+import { visible } from "../text/visible";
 import { agentsThatAsk, approvalOf, isAgentCall, isOver, taskOf } from "../view/select";
 import type { Call, Item, Task, View } from "../view/view";
+import { ApprovalCard } from "./ApprovalCard";
+import { Attachments } from "./Attachments";
 import { CopyButton } from "./CopyButton";
 import { Markdown } from "./Markdown";
 import { ToolCard } from "./ToolCard";
@@ -38,6 +41,10 @@ export function Thread({ conversation, view, thread, onRewind }: ThreadProps) {
         const item = view.items.get(key);
         if (item === undefined || (item.type === "prompt" && item.position > 0)) {
           return null;
+        }
+        if (item.type === "elicitation") {
+          const approval = view.approvals.get(item.approval);
+          return approval === undefined ? null : <ServerQuestion key={key} approval={approval} />;
         }
         if (item.type !== "call") {
           return <ItemView key={key} item={item} {...(onRewind === undefined ? {} : { onRewind })} />;
@@ -90,8 +97,23 @@ function CallItem({ view, ...props }: CallItemProps) {
   );
 }
 
+/** A question of an MCP server, and later what became of it. */
+function ServerQuestion({ approval }: { approval: Approval }) {
+  const waits = approval.state === "pending";
+  return (
+    <section class={`call ${waits ? "asking" : "settled"}`} data-testid="server-question">
+      {!waits && (
+        <p class="small">
+          <span class="tag">MCP server</span> {visible(approval.elicitation?.server ?? approval.tool_name)} asked: {visible(approval.elicitation?.message ?? "")}
+        </p>
+      )}
+      <ApprovalCard approval={approval} />
+    </section>
+  );
+}
+
 interface ItemViewProps {
-  item: Exclude<Item, { type: "call" }>;
+  item: Exclude<Item, { type: "call" | "elicitation" }>;
   onRewind?: (message: string) => void;
 }
 
@@ -150,21 +172,7 @@ function Prompt({ item, onRewind }: { item: Extract<Item, { type: "prompt" }>; o
   return (
     <article class="prompt" aria-label={item.by === null ? "Prompt" : `${item.by} said`} data-testid="prompt" title={clock(item.at)}>
       <div class="prompt-text">{item.text}</div>
-      {item.attachments.length > 0 && (
-        <ul class="attachments" aria-label="Attachments">
-          {item.attachments.map((attachment) => (
-            <li key={attachment.name}>
-              {attachment.url?.startsWith("/") === true && attachment.media_type.startsWith("image/") ? (
-                <img src={attachment.url} alt={attachment.name} loading="lazy" />
-              ) : (
-                <span class="tag">
-                  {attachment.name} · {bytes(attachment.size)}
-                </span>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Attachments attachments={item.attachments} />
       <div class="item-tools">
         {message !== null && onRewind !== undefined && (
           <button type="button" class="quiet small" onClick={() => onRewind(message)}>

@@ -55,7 +55,8 @@ export const ToolCard = memo(function ToolCard(props: ToolCardProps) {
       setOpen(true);
     }
   }, [wanted]);
-  const { sign, text } = STATES[state];
+  const { sign } = STATES[state];
+  const text = stateText(state, approval);
   const label = `${toolName(call.name)} ${headline(call)}`;
   return (
     <article class={`call ${state}`} data-testid="call" data-state={state} data-call={call.id} aria-label={`${label}, ${text}`}>
@@ -74,6 +75,17 @@ export const ToolCard = memo(function ToolCard(props: ToolCardProps) {
     </article>
   );
 });
+
+/** How far a call is; of questions and plans nothing was allowed or forbidden. */
+function stateText(state: CallState, approval: Approval | undefined): string {
+  if (state === "refused" && approval?.kind === "question") {
+    return "not answered";
+  }
+  if (state === "refused" && approval?.kind === "plan") {
+    return "to be planned anew";
+  }
+  return STATES[state].text;
+}
 
 function opensByItself(call: Call, state: CallState): boolean {
   return state === "asking" || state === "failed" || state === "background" || (hasDiff(call.name) && state === "done");

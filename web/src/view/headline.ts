@@ -27,6 +27,10 @@ const LONGEST = 140;
 
 export function headline(call: Call): string {
   const fields = fieldsOf(call);
+  if (call.name === "ExitPlanMode" || call.name === "AskUserQuestion") {
+    // Their cards say it in full.
+    return "";
+  }
   const telling = TELLING[call.name] ?? Object.keys(fields);
   const parts = telling.flatMap((name) => (typeof fields[name] === "string" ? [fields[name] as string] : []));
   const text = TELLING[call.name] === undefined ? (parts[0] ?? "") : parts.join(" in ");
@@ -34,10 +38,18 @@ export function headline(call: Call): string {
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
 }
 
+/** Tools whose own names say little to people who did not write them. */
+const NAMES: Record<string, string> = {
+  AskUserQuestion: "Question",
+  EnterPlanMode: "Planning",
+  ExitPlanMode: "Plan",
+  TodoWrite: "Steps",
+};
+
 /** The name of a tool as people read it: `mcp__server__tool` is "server: tool". */
 export function toolName(name: string): string {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
-  return server === undefined ? name : `${server}: ${tool}`;
+  return server === undefined ? (NAMES[name] ?? name) : `${server}: ${tool}`;
 }
 
 function fieldsOf(call: Call): Record<string, unknown> {

@@ -100,6 +100,10 @@ function takeApproval(draft: Draft, at: string, approval: Approval): void {
     return;
   }
   draft.own("approvals").set(approval.id, approval);
+  if (approval.kind === "elicitation") {
+    draft.put(MAIN, { type: "elicitation", key: `elicitation:${approval.id}`, at: approval.created_at, approval: approval.id });
+    return;
+  }
   const call = draft.view.calls.get(approval.tool_use_id);
   draft.call(approval.tool_use_id, undefined, at, {
     approval: approval.id,

@@ -24,6 +24,8 @@ export type Item =
   | { type: "text"; key: string; at: string; text: string; streaming: boolean; cut: boolean }
   | { type: "thinking"; key: string; at: string; text: string; streaming: boolean }
   | { type: "call"; key: string; at: string; call: string }
+  /** A question of an MCP server, which belongs to no call that is known. */
+  | { type: "elicitation"; key: string; at: string; approval: string }
   | { type: "notice"; key: string; at: string; level: Level; text: string; detail: string | null }
   | { type: "divider"; key: string; at: string; text: string }
   | { type: "result"; key: string; at: string; outcome: Outcome };

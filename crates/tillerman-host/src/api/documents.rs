@@ -1,4 +1,4 @@
-//! Projects, personas and skills over HTTP: the same five things for each.
+//! Projects, personas, skills and agents over HTTP: the same five things for each.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,97 +6,15 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use http::StatusCode;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::api::conversations::audit;
 use crate::api::endpoint::{Body, Caller, Endpoint};
 use crate::api::error::ApiError;
 use crate::api::routes::ApiState;
-use crate::compose;
-use crate::live::new_id;
-use crate::store::Kind;
-use crate::wire::{Persona, Project, Skill};
-
-/// The longest text of a persona or skill.
-const LONGEST_TEXT: usize = 200_000;
-
-/// Something that is kept under a name.
-pub(crate) trait Document:
-    Serialize + DeserializeOwned + JsonSchema + Clone + Send + Sync + 'static
-{
-    const KIND: Kind;
-    /// The name of a list of them on the wire.
-    const PLURAL: &'static str;
-
-    fn set_id(&mut self, id: String);
-    fn name(&self) -> &str;
-    /// What is wrong with it.
-    fn check(&self) -> Result<(), String>;
-}
-
-impl Document for Project {
-    const KIND: Kind = Kind::Project;
-    const PLURAL: &'static str = "projects";
-
-    fn set_id(&mut self, id: String) {
-        self.id = id;
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn check(&self) -> Result<(), String> {
-        compose::check(self)
-    }
-}
-
-fn check_text(name: &str, text: &str) -> Result<(), String> {
-    if name.trim().is_empty() {
-        return Err("It needs a name.".to_owned());
-    }
-    if text.len() > LONGEST_TEXT {
-        return Err("The text is too long.".to_owned());
-    }
-    Ok(())
-}
-
-impl Document for Persona {
-    const KIND: Kind = Kind::Persona;
-    const PLURAL: &'static str = "personas";
-
-    fn set_id(&mut self, id: String) {
-        self.id = id;
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn check(&self) -> Result<(), String> {
-        check_text(&self.name, &self.text)
-    }
-}
-
-impl Document for Skill {
-    const KIND: Kind = Kind::Skill;
-    const PLURAL: &'static str = "skills";
-
-    fn set_id(&mut self, id: String) {
-        self.id = id;
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn check(&self) -> Result<(), String> {
-        check_text(&self.name, &self.text)
-    }
-}
+use crate::document::Document;
+use crate::live::{News, new_id};
+use crate::wire::DocumentFiles;
 
 /// The five endpoints of one kind.
 pub(crate) fn endpoints<T: Document>(all: &'static str, one: &'static str) -> Vec<Endpoint> {
@@ -126,6 +44,7 @@ async fn create<T: Document>(
 ) -> Result<(StatusCode, Json<T>), ApiError> {
     let id = new_id().ok_or_else(|| ApiError::bad("The system gives no randomness."))?;
     document.set_id(id.clone());
+    document.set_source(None);
     let stored = put(&state, &user.name, id, document).await?;
     Ok((StatusCode::CREATED, Json(stored)))
 }
@@ -136,7 +55,7 @@ async fn put<T: Document>(
     id: String,
     document: T,
 ) -> Result<T, ApiError> {
-    document.check().map_err(ApiError::bad)?;
+    document.check().map_err(|fault| ApiError::bad(fault.message))?;
     let now = state.shared.now();
     let note = audit(state, user, &format!("{}.put", T::KIND.as_str()), &id);
     let stored = document.clone();
@@ -148,7 +67,19 @@ async fn put<T: Document>(
             T::KIND.put(db, &id, document.name(), &document, now)
         })
         .await?;
+    state.shared.tell(News::documents());
     Ok(stored)
+}
+
+/// Documents of files are changed in their files: the host would have to overwrite what people
+/// wrote there, with their comments and in their order.
+fn check_source<T: Document>(document: &T) -> Result<(), ApiError> {
+    let Some(source) = document.source() else { return Ok(()) };
+    let text = format!(
+        "{} is read from {source}. Change or delete that file; it is taken over at once.",
+        document.name()
+    );
+    Err(ApiError::new(StatusCode::CONFLICT, "from_file", text))
 }
 
 async fn find<T: Document>(state: &ApiState, id: &str) -> Result<T, ApiError> {
@@ -171,12 +102,14 @@ async fn change<T: Document>(
     Body(patch): Body<Map<String, Value>>,
 ) -> Result<Json<T>, ApiError> {
     let held: T = find(&state, &id).await?;
+    check_source(&held)?;
     let mut fields = match serde_json::to_value(&held) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
     fields.extend(patch);
     fields.insert("id".to_owned(), Value::String(id.clone()));
+    fields.remove("source");
     let changed: T = serde_json::from_value(Value::Object(fields))
         .map_err(|error| ApiError::bad(format!("The change is not as it should be: {error}.")))?;
     Ok(Json(put(&state, &user.name, id, changed).await?))
@@ -187,6 +120,8 @@ async fn delete<T: Document>(
     Caller(user): Caller,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
+    let held: T = find(&state, &id).await?;
+    check_source(&held)?;
     let note = audit(&state, &user.name, &format!("{}.delete", T::KIND.as_str()), &id);
     let found = state
         .shared
@@ -196,5 +131,13 @@ async fn delete<T: Document>(
             T::KIND.delete(db, &id)
         })
         .await?;
+    state.shared.tell(News::documents());
     if found { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown(T::KIND.as_str())) }
+}
+
+/// Where files are read from, and what is wrong with them.
+pub(crate) async fn files(State(state): State<Arc<ApiState>>) -> Json<DocumentFiles> {
+    let problems = state.shared.problems.borrow().as_ref().clone();
+    let directory = state.shared.store.directory().display().to_string();
+    Json(DocumentFiles { directory, problems })
 }

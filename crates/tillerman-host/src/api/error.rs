@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::json;
 
+use crate::forms::FieldErrors;
 use crate::live::{Refusal, RefusalKind};
 use crate::store::StoreError;
 
@@ -14,11 +15,13 @@ pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) message: String,
+    /// What is wrong with single fields.
+    pub(crate) fields: FieldErrors,
 }
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into() }
+        Self { status, code, message: message.into(), fields: FieldErrors::new() }
     }
 
     pub(crate) fn bad(message: impl Into<String>) -> Self {
@@ -41,7 +44,11 @@ impl ApiError {
 
     /// The body of the answer.
     pub(crate) fn body(&self) -> serde_json::Value {
-        json!({"error": {"code": self.code, "message": self.message}})
+        let mut error = json!({"code": self.code, "message": self.message});
+        if !self.fields.is_empty() {
+            error["fields"] = json!(self.fields);
+        }
+        json!({"error": error})
     }
 }
 
@@ -63,7 +70,7 @@ impl From<Refusal> for ApiError {
             RefusalKind::Full => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
             RefusalKind::Failed => (StatusCode::BAD_GATEWAY, "session_failed"),
         };
-        Self::new(status, code, refusal.message)
+        Self { fields: refusal.fields, ..Self::new(status, code, refusal.message) }
     }
 }
 

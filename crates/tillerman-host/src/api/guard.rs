@@ -126,7 +126,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn with_headers(mut response: Response, is_api: bool) -> Response {
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, CONTENT_POLICY);
+    // Files of people come with a stricter one.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(CONTENT_POLICY);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

@@ -9,6 +9,7 @@ mod openapi;
 mod routes;
 
 mod approvals;
+mod attachments;
 mod completions;
 mod conversations;
 mod documents;

@@ -13,13 +13,14 @@ use crate::api::endpoint::Endpoint;
 use crate::api::gate::Gate;
 use crate::api::guard::guard;
 use crate::api::{
-    approvals, completions, conversations, documents, events, export, info, messages, openapi,
-    operations, page, sdk, sessions, sign_in, socket, usage,
+    approvals, attachments, completions, conversations, documents, events, export, info, messages,
+    openapi, operations, page, sdk, sessions, sign_in, socket, usage,
 };
 use crate::live::{Directory, Shared};
 use crate::wire::{
-    Accepted, AnswerRequest, Approval, ApprovalPolicy, Conversation, ConversationPatch,
-    NewConversation, NewMessage, Persona, Project, RewindAnswer, RewindRequest, Skill, Usage,
+    Accepted, Agent, AnswerRequest, Approval, ApprovalPolicy, Conversation, ConversationPatch,
+    DocumentFiles, NewConversation, NewMessage, Persona, Project, RewindAnswer, RewindRequest,
+    Skill, Usage,
 };
 
 /// What all handlers share.
@@ -93,6 +94,11 @@ fn conversation_endpoints(largest_upload: usize) -> Vec<Endpoint> {
             .largest_body(largest_upload)
             .body::<NewMessage>()
             .answer::<Accepted>(),
+        Endpoint::get(
+            "/conversations/{id}/attachments/{message_id}/{place}",
+            attachments::attachment,
+        )
+        .says("A file that came with a message, by its place from 0"),
         Endpoint::delete("/conversations/{id}/queue/{message_id}", messages::take_back)
             .says("Takes a message back that waits")
             .status(204),
@@ -151,6 +157,12 @@ fn document_endpoints() -> Vec<Endpoint> {
     let mut all = documents::endpoints::<Project>("/projects", "/projects/{id}");
     all.extend(documents::endpoints::<Persona>("/personas", "/personas/{id}"));
     all.extend(documents::endpoints::<Skill>("/skills", "/skills/{id}"));
+    all.extend(documents::endpoints::<Agent>("/agents", "/agents/{id}"));
+    all.push(
+        Endpoint::get("/files", documents::files)
+            .says("Where projects, personas, skills and agents are read from, and what is wrong")
+            .answer::<DocumentFiles>(),
+    );
     all
 }
 

@@ -12,6 +12,7 @@ fn texts_come_in_the_order_project_personas_skills() {
         project: Some(project),
         personas: vec![persona("First."), persona("Second.")],
         skills: vec![skill("Count."), skill("Sort.")],
+        ..Composition::default()
     };
     let expected = "Project.\n\nFirst.\n\nSecond.\n\n## Skill Instructions\n\nCount.\n\nSort.";
     assert_eq!(whole.prompt(), expected);

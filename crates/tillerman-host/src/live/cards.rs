@@ -8,21 +8,23 @@ use tillerman_protocol::Moment;
 use tillerman_protocol::control::CanUseTool;
 
 use crate::display::{display, hash_call, kind_of, suggestions};
+use crate::live::answers::{answer_for, denial, outcome, refusal, retelling};
 use crate::live::committing::Change;
 use crate::live::feed::News;
-use crate::live::order::{Refusal, RefusalKind, Reply};
+use crate::live::order::{Refusal, Reply};
 use crate::live::run::Pending;
 use crate::live::shared::new_id;
 use crate::live::talk::Talk;
 use crate::metrics::Metrics;
 use crate::store::{AnswerOutcome, Settled, StoredApproval, policy};
 use crate::wire::{
-    AnswerRequest, Approval, ApprovalMode, ApprovalState, ConversationState, Decision, Event,
+    AnswerRequest, Approval, ApprovalKind, ApprovalMode, ApprovalState, ConversationState, Display,
+    Event,
 };
 
-const DENIED: &str = "The user denied this call.";
 const EXPIRED: &str = "Nobody answered in time, so the call was denied. Do not repeat it unless \
      the user asks for it.";
+const UNANSWERED: &str = "Nobody answered in time, so the server's question was declined.";
 const PAUSED: &str = "The host answers no questions at present, so the call was denied.";
 /// How long a program that tells people of a card may take.
 const LONGEST_NOTICE: Duration = Duration::from_secs(10);
@@ -35,7 +37,10 @@ impl Talk {
         let hash = hash_call(&question.tool_name, &question.input, &cwd, &session);
         let open = match self.open_cards().await {
             Ok(open) => open,
-            Err(refusal) => return self.deny(&request_id, &refusal.message).await,
+            Err(refusal) => {
+                let kind = kind_of(&question.tool_name);
+                return self.refuse(&request_id, kind, &refusal.message).await;
+            }
         };
         let is_bound = |card: &&StoredApproval| card.session_id == session;
         let same_call = open
@@ -60,22 +65,7 @@ impl Talk {
     }
 
     async fn make_card(&mut self, request_id: String, question: &CanUseTool, hash: String) {
-        let policy = self.shared.store.read(policy).await.unwrap_or_default();
-        if policy.mode == ApprovalMode::Paused {
-            return self.deny(&request_id, PAUSED).await;
-        }
-        let Some(id) = new_id() else {
-            return self.deny(&request_id, "no card could be made").await;
-        };
-        let now = self.shared.now();
-        let wait = policy.expires_after_seconds.filter(|_| policy.mode == ApprovalMode::Normal);
-        let expires_at = wait.map(|seconds| {
-            let millis = i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
-            Moment::from_millis(now.as_millis().saturating_add(millis))
-        });
-        let shown = Approval {
-            id,
-            conversation_id: self.row.shown.id.clone(),
+        let card = Approval {
             tool_use_id: question.tool_use_id.to_string(),
             tool_name: question.tool_name.clone(),
             input: question.input.clone(),
@@ -83,28 +73,67 @@ impl Talk {
             display: display(&question.tool_name, question.title.as_deref(), &question.input),
             kind: kind_of(&question.tool_name),
             suggestions: suggestions(&question.input, &question.permission_suggestions),
-            cwd: self.row.shown.cwd.clone(),
             agent_id: question.agent_id.clone(),
             reason: question.decision_reason.clone(),
-            created_at: now,
-            expires_at,
+            ..self.blank_card()
+        };
+        self.issue(request_id, card).await;
+    }
+
+    /// A card of this conversation that asks nothing yet.
+    pub(crate) fn blank_card(&self) -> Approval {
+        Approval {
+            id: String::new(),
+            conversation_id: self.row.shown.id.clone(),
+            tool_use_id: String::new(),
+            tool_name: String::new(),
+            input: Value::Null,
+            input_hash: String::new(),
+            display: Display::default(),
+            kind: ApprovalKind::Permission,
+            elicitation: None,
+            suggestions: Vec::new(),
+            cwd: self.row.shown.cwd.clone(),
+            agent_id: None,
+            reason: None,
+            created_at: self.shared.now(),
+            expires_at: None,
             state: ApprovalState::Pending,
             answered_by: None,
             answered_at: None,
             message: None,
+        }
+    }
+
+    /// Stores a card and shows it, or refuses in its place.
+    pub(crate) async fn issue(&mut self, request_id: String, mut shown: Approval) {
+        let kind = shown.kind;
+        let policy = self.shared.store.read(policy).await.unwrap_or_default();
+        if policy.mode == ApprovalMode::Paused {
+            return self.refuse(&request_id, kind, PAUSED).await;
+        }
+        let Some(id) = new_id() else {
+            return self.refuse(&request_id, kind, "no card could be made").await;
         };
+        shown.id = id;
+        let wait = policy.expires_after_seconds.filter(|_| policy.mode == ApprovalMode::Normal);
+        shown.expires_at = wait.map(|seconds| {
+            let millis = i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
+            Moment::from_millis(shown.created_at.as_millis().saturating_add(millis))
+        });
         let card = StoredApproval {
             shown: shown.clone(),
             session_id: self.row.shown.session_id.clone().unwrap_or_default(),
             answer: None,
             delivered: false,
+            told: false,
         };
         self.row.shown.state = ConversationState::Waiting;
         let mut change = Change::event(Event::Approval { approval: Box::new(shown.clone()) });
         change.new_card = Some(Box::new(card));
         if let Err(error) = self.commit(change).await {
-            tracing::error!(%error, "a card could not be stored, so the call was denied");
-            return self.deny(&request_id, "the question could not be stored").await;
+            tracing::error!(%error, "a card could not be stored, so it was refused");
+            return self.refuse(&request_id, kind, "the question could not be stored").await;
         }
         Metrics::count(&self.shared.metrics.cards);
         if let Some(run) = &mut self.run {
@@ -115,7 +144,7 @@ impl Talk {
     }
 
     /// The session asks again what it asked before the host or the run ended.
-    async fn take_up(&mut self, request_id: String, card: StoredApproval) {
+    pub(crate) async fn take_up(&mut self, request_id: String, card: StoredApproval) {
         let is_pending = card.shown.state == ApprovalState::Pending;
         if let Some(run) = &mut self.run {
             run.cards.insert(card.shown.id.clone(), request_id);
@@ -159,10 +188,7 @@ impl Talk {
         let found = self.shared.store.read(move |db| StoredApproval::find(db, &wanted)).await?;
         let Some(card) = found else { return Ok(AnswerOutcome::Unknown) };
         let answer = answer_for(&card.shown, &request)?;
-        let (state, action) = match request.decision {
-            Decision::Allow => (ApprovalState::Allowed, "approval.allow"),
-            Decision::Deny => (ApprovalState::Denied, "approval.deny"),
-        };
+        let (state, action) = outcome(request.decision);
         let edited = if request.updated_input.is_some() { " edited" } else { "" };
         let always = if request.always.is_empty() { "" } else { " always" };
         let detail = format!(
@@ -220,12 +246,13 @@ impl Talk {
         // What is noted as delivered and then lost is asked again; the other way round a call
         // could run twice.
         let fresh = self.shared.store.write(move |db| StoredApproval::deliver(db, &id)).await;
+        let kind = card.shown.kind;
         let answer = match fresh {
-            Ok(true) => card.answer.unwrap_or_else(|| deny(DENIED, false)),
-            Ok(false) => deny("This answer was used before.", false),
+            Ok(true) => card.answer.unwrap_or_else(|| denial(kind)),
+            Ok(false) => refusal(kind, "This answer was used before."),
             Err(error) => {
-                tracing::error!(%error, "an answer could not be noted, so the call was denied");
-                deny("The answer could not be stored.", false)
+                tracing::error!(%error, "an answer could not be noted, so it was a refusal");
+                refusal(kind, "The answer could not be stored.")
             }
         };
         if let Some(run) = &mut self.run {
@@ -236,15 +263,22 @@ impl Talk {
 
     /// A card's time is over.
     pub(crate) async fn expire_card(&mut self, id: String) {
-        let settled = Settled {
-            state: ApprovalState::Expired,
-            by: None,
-            at: self.shared.now(),
-            message: Some(EXPIRED.to_owned()),
-            answer: Some(deny(EXPIRED, false)),
-        };
         let note = self.audit_note("", "approval.expire", id.clone());
+        let at = self.shared.now();
         let outcome = self.shared.store.write(move |db| {
+            let found = StoredApproval::find(db, &id)?;
+            let kind = found.map_or(ApprovalKind::Permission, |card| card.shown.kind);
+            let message = match kind {
+                ApprovalKind::Elicitation => UNANSWERED,
+                _ => EXPIRED,
+            };
+            let settled = Settled {
+                state: ApprovalState::Expired,
+                by: None,
+                at,
+                message: Some(message.to_owned()),
+                answer: Some(refusal(kind, EXPIRED)),
+            };
             let outcome = StoredApproval::settle(db, &id, settled)?;
             if matches!(outcome, AnswerOutcome::Taken(_)) {
                 note.insert(db)?;
@@ -299,7 +333,7 @@ impl Talk {
         let session = self.row.shown.session_id.clone().unwrap_or_default();
         let open = self.open_cards().await.unwrap_or_default();
         let (ours, others): (Vec<_>, Vec<_>) =
-            open.into_iter().partition(|card| card.session_id == session);
+            open.into_iter().filter(|card| !card.told).partition(|card| card.session_id == session);
         for card in others {
             self.settle_quietly(card.shown.id, ApprovalState::Withdrawn).await;
         }
@@ -307,6 +341,8 @@ impl Talk {
             return;
         }
         let calls: Vec<&str> = ours.iter().map(|card| card.shown.tool_use_id.as_str()).collect();
+        // Questions of servers belong to no call.
+        let calls: Vec<&str> = calls.into_iter().filter(|call| !call.is_empty()).collect();
         let body = json!({"subtype": "reopen_calls", "tool_use_ids": calls});
         let cards = ours.iter().map(|card| card.shown.id.clone()).collect();
         if let Some(run) = &mut self.run {
@@ -328,23 +364,29 @@ impl Talk {
                 ApprovalState::Pending => {
                     self.settle_quietly(card.shown.id, ApprovalState::Withdrawn).await;
                 }
-                _ => told.push(retelling(&card.shown)),
+                _ => told.push((card.shown.id.clone(), retelling(&card.shown))),
             }
         }
+        let (ids, told): (Vec<String>, Vec<String>) = told.into_iter().unzip();
         if let Some(run) = self.run.as_mut().filter(|_| !told.is_empty()) {
             run.set_busy();
             let content = told.join("\n\n");
             let frame = json!({"type": "user", "session_id": "", "parent_tool_use_id": null,
                 "isSynthetic": true, "message": {"role": "user", "content": content}});
             run.send(frame).await;
+            let noted =
+                self.shared.store.write(move |db| StoredApproval::note_told(db, &ids)).await;
+            if let Err(error) = noted {
+                tracing::error!(%error, "a session may be told of an answer once more");
+            }
         }
         // With nothing taken up, whatever was cut off has to be started by its own message.
         self.deliver_all(taken.is_empty() && told.is_empty()).await;
     }
 
-    async fn deny(&self, request_id: &str, message: &str) {
+    async fn refuse(&self, request_id: &str, kind: ApprovalKind, message: &str) {
         if let Some(run) = &self.run {
-            run.respond(request_id, deny(message, false)).await;
+            run.respond(request_id, refusal(kind, message)).await;
         }
     }
 
@@ -364,50 +406,4 @@ impl Talk {
             }
         });
     }
-}
-
-fn deny(message: &str, interrupt: bool) -> Value {
-    json!({"behavior": "deny", "message": message, "interrupt": interrupt})
-}
-
-/// What the model is told when its call cannot be taken up again.
-fn retelling(card: &Approval) -> String {
-    let Approval { tool_name, input, message, state, .. } = card;
-    let word = match state {
-        ApprovalState::Allowed => "allowed it. Make exactly that call again",
-        _ => "denied it. Do not make it again",
-    };
-    let message = message.as_deref().unwrap_or_default();
-    format!(
-        "The host was restarted while you waited for permission to call {tool_name} with {input}. \
-         It never ran. The user has now {word}, then go on with the work. {message}"
-    )
-}
-
-/// The answer as an engine takes it.
-fn answer_for(card: &Approval, request: &AnswerRequest) -> Result<Value, Refusal> {
-    let bad = |text: &str| Err(Refusal::new(RefusalKind::Bad, text));
-    if request.decision == Decision::Deny {
-        let message = request.message.as_deref().filter(|text| !text.trim().is_empty());
-        return Ok(deny(message.unwrap_or(DENIED), request.interrupt));
-    }
-    let mut input = request.updated_input.clone().map_or_else(|| card.input.clone(), Value::Object);
-    if let Some(answers) = &request.answers {
-        let Some(fields) = input.as_object_mut() else {
-            return bad("This call takes no answers.");
-        };
-        fields.insert("answers".to_owned(), json!(answers));
-    }
-    let mut updates = Vec::new();
-    for place in &request.always {
-        match card.suggestions.get(*place) {
-            Some(suggestion) => updates.push(suggestion.update.clone()),
-            None => return bad("The card has no such suggestion."),
-        }
-    }
-    let mut answer = json!({"behavior": "allow", "updatedInput": input});
-    if !updates.is_empty() {
-        answer["updatedPermissions"] = Value::Array(updates);
-    }
-    Ok(answer)
 }

@@ -66,6 +66,11 @@ impl News {
         Self::write(&serde_json::json!({"type": "approval", "approval": approval}))
     }
 
+    /// Projects, personas, skills or agents are not as they were.
+    pub(crate) fn documents() -> Self {
+        Self::write(&serde_json::json!({"type": "documents"}))
+    }
+
     fn write(value: &serde_json::Value) -> Self {
         Self { text: value.to_string().into() }
     }

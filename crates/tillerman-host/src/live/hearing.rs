@@ -204,10 +204,8 @@ impl Talk {
         let id = request.request_id.to_string();
         match request.request {
             ControlBody::CanUseTool(question) => self.card_wanted(id, *question).await,
-            ControlBody::Person(PersonRequest::Elicitation { .. }) => {
-                if let Some(run) = &self.run {
-                    run.respond(&id, serde_json::json!({"action": "decline"})).await;
-                }
+            ControlBody::Person(question @ PersonRequest::Elicitation { .. }) => {
+                self.elicitation_wanted(id, question).await;
             }
             other => {
                 let error = format!("Unsupported control request subtype: {}", other.subtype());

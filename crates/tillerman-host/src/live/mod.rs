@@ -9,9 +9,11 @@ mod directory;
 mod run;
 mod talk;
 
+mod answers;
 mod asking;
 mod cards;
 mod committing;
+mod eliciting;
 mod hearing;
 mod saying;
 mod starting;

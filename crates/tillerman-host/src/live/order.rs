@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tokio::sync::{broadcast, oneshot};
 
+use crate::forms::FieldErrors;
 use crate::live::feed::Envelope;
 use crate::store::{AnswerOutcome, StoreError};
 use crate::wire::{
@@ -79,6 +80,8 @@ pub(crate) struct Attached {
 pub(crate) struct Refusal {
     pub(crate) kind: RefusalKind,
     pub(crate) message: String,
+    /// What is wrong with single fields of what was sent.
+    pub(crate) fields: FieldErrors,
 }
 
 /// What kind of refusal it is.
@@ -104,7 +107,7 @@ pub(crate) enum RefusalKind {
 
 impl Refusal {
     pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), fields: FieldErrors::new() }
     }
 
     pub(crate) fn unknown(what: &str) -> Self {

@@ -9,7 +9,7 @@ use crate::live::order::{Refusal, RefusalKind, Reply};
 use crate::live::run::Pending;
 use crate::live::shared::new_id;
 use crate::live::talk::Talk;
-use crate::store::{AuditNote, MessageRow, MessageState, UsageRow, day_of};
+use crate::store::{AuditNote, MessageRow, MessageState, UsageRow, address, day_of};
 use crate::wire::{
     Accepted, Attachment, AttachmentNote, ConversationState, Event, NewMessage, RunState,
 };
@@ -63,7 +63,7 @@ impl Talk {
         let mut change = Change::event(Event::User {
             message_id: message_id.clone(),
             text: row.text.clone(),
-            attachments: row.attachments.iter().map(note_of).collect(),
+            attachments: self.notes_of(&row),
             by,
             client_id: row.client_id.clone(),
         });
@@ -77,6 +77,17 @@ impl Talk {
         self.commit(change).await?;
         self.messages.push((row, MessageState::Waiting));
         Ok((Accepted { message_id, position }, true))
+    }
+
+    /// What people are told of the files of a message.
+    fn notes_of(&self, message: &MessageRow) -> Vec<AttachmentNote> {
+        let note = |(place, attachment): (usize, &Attachment)| AttachmentNote {
+            name: attachment.name.clone(),
+            media_type: attachment.media_type.clone(),
+            size: size_of(&attachment.data_base64),
+            url: Some(address(&self.row.shown.id, &message.id, place)),
+        };
+        message.attachments.iter().enumerate().map(note).collect()
     }
 
     /// Zero when a run would take a message now, otherwise its place.
@@ -225,12 +236,10 @@ fn too_late() -> Refusal {
     Refusal::new(RefusalKind::Conflict, "The run has begun with this message already.")
 }
 
-fn note_of(attachment: &Attachment) -> AttachmentNote {
-    AttachmentNote {
-        name: attachment.name.clone(),
-        media_type: attachment.media_type.clone(),
-        size: (attachment.data_base64.len() / 4 * 3) as u64,
-    }
+/// How many bytes a base64 text stands for.
+fn size_of(base64: &str) -> u64 {
+    let padding = base64.bytes().rev().take_while(|byte| *byte == b'=').count();
+    ((base64.len() / 4 * 3).saturating_sub(padding)) as u64
 }
 
 fn check(message: &NewMessage) -> Result<(), Refusal> {

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use tillerman_protocol::Moment;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use crate::launch::Launcher;
 use crate::live::feed::News;
 use crate::metrics::Metrics;
 use crate::settings::HostSettings;
 use crate::store::Store;
+use crate::wire::FileProblem;
 
 /// Tells the time.
 pub(crate) type Now = Arc<dyn Fn() -> Moment + Send + Sync>;
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) news: broadcast::Sender<News>,
     pub(crate) now: Now,
+    /// What is wrong with the files of projects and agents.
+    pub(crate) problems: watch::Sender<Arc<Vec<FileProblem>>>,
 }
 
 impl fmt::Debug for Shared {

@@ -15,6 +15,7 @@ use crate::live::shared::new_id;
 use crate::live::talk::Talk;
 use crate::live::trouble::IN_USE;
 use crate::metrics::Metrics;
+use crate::shelf::guarded;
 use crate::store::{Kind, NewEvent};
 use crate::wire::{ConversationState, Event, Project, RunState};
 
@@ -65,6 +66,7 @@ impl Talk {
         let mut order = composition.order(session, cwd, mode);
         order.model = Some(self.shown().model).filter(|model| !model.is_empty());
         order.may_bypass = self.shared.settings.may_bypass;
+        order.guarded_paths.extend(guarded(self.shared.store.directory()));
         let launching = self.shared.launcher.launch(order);
         let longest = self.shared.settings.timeouts.startup;
         let session = match tokio::time::timeout(longest, launching).await {
@@ -96,6 +98,10 @@ impl Talk {
         body.insert("hooks".to_owned(), json!(null));
         if !parts.is_empty() {
             body.insert("appendSystemPrompt".to_owned(), json!(parts.join("\n\n")));
+        }
+        let agents = composition.agents();
+        if !agents.is_empty() {
+            body.insert("agents".to_owned(), json!(agents));
         }
         serde_json::Value::Object(body)
     }
@@ -131,6 +137,9 @@ impl Talk {
                 }
                 for id in &project.skill_ids {
                     whole.skills.extend(Kind::Skill.find(db, id)?);
+                }
+                for id in &project.agent_ids {
+                    whole.agents.extend(Kind::Agent.find(db, id)?);
                 }
                 whole.project = Some(project);
                 Ok(whole)

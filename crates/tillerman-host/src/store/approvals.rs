@@ -16,6 +16,8 @@ pub(crate) struct StoredApproval {
     pub(crate) answer: Option<Value>,
     /// Whether an engine has had it; an answer is used once.
     pub(crate) delivered: bool,
+    /// Whether the session was told of the answer, since it could not take the question up again.
+    pub(crate) told: bool,
 }
 
 /// What became of an attempt to answer.
@@ -45,6 +47,7 @@ impl StoredApproval {
             session_id: row.get(1)?,
             answer: answer.and_then(|text| serde_json::from_str(&text).ok()),
             delivered: row.get(3)?,
+            told: row.get(4)?,
         })
     }
 
@@ -69,7 +72,7 @@ impl StoredApproval {
     }
 
     pub(crate) fn find(connection: &Connection, id: &str) -> Result<Option<Self>, rusqlite::Error> {
-        let sql = "SELECT body, session_id, answer, delivered FROM approvals WHERE id = ?1";
+        let sql = "SELECT body, session_id, answer, delivered, told FROM approvals WHERE id = ?1";
         connection.query_row(sql, [id], Self::read).optional()
     }
 
@@ -80,7 +83,7 @@ impl StoredApproval {
         only_pending: bool,
         limit: usize,
     ) -> Result<Vec<Self>, rusqlite::Error> {
-        let sql = "SELECT body, session_id, answer, delivered FROM approvals \
+        let sql = "SELECT body, session_id, answer, delivered, told FROM approvals \
                    WHERE (?1 IS NULL OR conversation_id = ?1) AND (NOT ?2 OR state = 'pending') \
                    ORDER BY created_at DESC, id LIMIT ?3";
         let mut statement = connection.prepare_cached(sql)?;
@@ -92,9 +95,9 @@ impl StoredApproval {
         connection: &Connection,
         conversation: &str,
     ) -> Result<Vec<Self>, rusqlite::Error> {
-        let sql = "SELECT body, session_id, answer, delivered FROM approvals \
+        let sql = "SELECT body, session_id, answer, delivered, told FROM approvals \
                    WHERE conversation_id = ?1 AND (state = 'pending' \
-                   OR (delivered = 0 AND state IN ('allowed', 'denied', 'expired'))) \
+                   OR (delivered = 0 AND state IN ('allowed', 'denied', 'cancelled', 'expired'))) \
                    ORDER BY created_at, id";
         let mut statement = connection.prepare(sql)?;
         statement.query_map([conversation], Self::read)?.collect()
@@ -131,9 +134,24 @@ impl StoredApproval {
         Ok(AnswerOutcome::Taken(Box::new(found)))
     }
 
+    /// Notes that the session was told of answers in words.
+    pub(crate) fn note_told(
+        connection: &Connection,
+        ids: &[String],
+    ) -> Result<(), rusqlite::Error> {
+        let mut statement = connection.prepare("UPDATE approvals SET told = 1 WHERE id = ?1")?;
+        for id in ids {
+            statement.execute([id])?;
+        }
+        Ok(())
+    }
+
     /// Notes that an engine has had the answer. False when it had it before.
     pub(crate) fn deliver(connection: &Connection, id: &str) -> Result<bool, rusqlite::Error> {
-        let sql = "UPDATE approvals SET delivered = 1 WHERE id = ?1 AND delivered = 0";
+        // What people filled in for a server is not kept once it has it; such cards have no call.
+        let sql = "UPDATE approvals SET delivered = 1, \
+                   answer = CASE WHEN tool_use_id = '' THEN NULL ELSE answer END \
+                   WHERE id = ?1 AND delivered = 0";
         Ok(connection.execute(sql, [id])? > 0)
     }
 

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillerman_protocol::Moment;
 
+use crate::store::AttachmentRow;
 use crate::wire::{Accepted, Attachment};
 
 /// How far a message has come.
@@ -63,23 +64,21 @@ impl MessageRow {
         connection: &Connection,
         conversation: &str,
     ) -> Result<(), rusqlite::Error> {
-        let attachments = serde_json::to_string(&self.attachments).unwrap_or_default();
         connection.execute(
             "INSERT INTO messages (id, conversation_id, client_id, number, author, text, \
              attachments, state, position, at) VALUES (?1, ?2, ?3, (SELECT coalesce(max(number), 0) \
-             + 1 FROM messages WHERE conversation_id = ?2), ?4, ?5, ?6, 'waiting', ?7, ?8)",
+             + 1 FROM messages WHERE conversation_id = ?2), ?4, ?5, '[]', 'waiting', ?6, ?7)",
             params![
                 self.id,
                 conversation,
                 self.client_id,
                 self.author,
                 self.text,
-                attachments,
                 self.position,
                 self.at.as_millis()
             ],
         )?;
-        Ok(())
+        AttachmentRow::insert_all(connection, &self.id, &self.attachments)
     }
 
     /// What was answered when this client sent this message before.
@@ -104,10 +103,14 @@ impl MessageRow {
         let mut statement = connection.prepare(sql)?;
         let rows =
             statement.query_map([conversation], |row| Ok((Self::read(row)?, row.get(7)?)))?;
-        rows.collect()
+        let mut rows: Vec<(Self, bool)> = rows.collect::<Result<_, _>>()?;
+        for (row, _) in &mut rows {
+            row.attachments.extend(AttachmentRow::of_message(connection, &row.id)?);
+        }
+        Ok(rows)
     }
 
-    /// Moves a message on. Attachments of one that is done are in the transcript and go.
+    /// Moves a message on. The files of one that was taken back go with it.
     pub(crate) fn advance(
         connection: &Connection,
         id: &str,
@@ -117,6 +120,9 @@ impl MessageRow {
         let sql = "UPDATE messages SET state = ?2, \
                    attachments = CASE WHEN ?3 THEN '[]' ELSE attachments END WHERE id = ?1";
         connection.prepare_cached(sql)?.execute(params![id, state.as_str(), is_over])?;
+        if state == MessageState::Withdrawn {
+            AttachmentRow::forget(connection, id)?;
+        }
         Ok(())
     }
 
@@ -132,6 +138,11 @@ impl MessageRow {
         let Some(number) = number else { return Ok(false) };
         connection.execute(
             "UPDATE messages SET state = 'withdrawn' WHERE conversation_id = ?1 AND number >= ?2",
+            params![conversation, number],
+        )?;
+        connection.execute(
+            "DELETE FROM attachments WHERE message_id IN \
+             (SELECT id FROM messages WHERE conversation_id = ?1 AND number >= ?2)",
             params![conversation, number],
         )?;
         let sql = "SELECT count(*) FROM messages \

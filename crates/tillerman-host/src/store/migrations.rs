@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use crate::store::open::OpenStoreError;
 
 /// One script per version; a script that was released never changes.
-const SCRIPTS: [&str; 1] = [include_str!("schema/0001.sql")];
+const SCRIPTS: [&str; 2] = [include_str!("schema/0001.sql"), include_str!("schema/0002.sql")];
 
 /// The version this program writes.
 pub(crate) const NEWEST: usize = SCRIPTS.len();

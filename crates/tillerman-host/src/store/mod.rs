@@ -7,6 +7,7 @@ mod writer;
 mod access;
 
 mod approvals;
+mod attachments;
 mod audit;
 mod choices;
 mod conversations;
@@ -19,10 +20,11 @@ mod users;
 
 pub use access::{Store, StoreError};
 pub(crate) use approvals::{AnswerOutcome, Settled, StoredApproval};
+pub(crate) use attachments::{AttachmentRow, address};
 pub(crate) use audit::AuditNote;
 pub(crate) use choices::{policy, set_policy};
 pub(crate) use conversations::{ConversationRow, ListQuery};
-pub(crate) use documents::Kind;
+pub(crate) use documents::{FileRow, Kind};
 pub(crate) use events::NewEvent;
 pub(crate) use messages::{MessageRow, MessageState};
 pub use open::OpenStoreError;

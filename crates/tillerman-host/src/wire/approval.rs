@@ -1,20 +1,22 @@
-//! Cards: questions about a tool call that wait for a person.
+//! Cards: questions that wait for a person, about a tool call or from an MCP server.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tillerman_protocol::Moment;
 
-/// A question about one call.
+use crate::wire::Elicitation;
+
+/// A question about one call, or one of an MCP server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     /// Names it; it is answered once.
     pub id: String,
     /// The conversation that waits.
     pub conversation_id: String,
-    /// The call as the model named it.
+    /// The call as the model named it; empty for a question of an MCP server.
     pub tool_use_id: String,
-    /// The tool.
+    /// The tool, or `mcp__` and the server that asks.
     pub tool_name: String,
     /// What the tool is to be called with.
     pub input: Value,
@@ -24,6 +26,9 @@ pub struct Approval {
     pub display: Display,
     /// What kind of answer is wanted.
     pub kind: ApprovalKind,
+    /// What an MCP server asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elicitation: Option<Box<Elicitation>>,
     /// Rules that would make the question unnecessary next time.
     pub suggestions: Vec<Suggestion>,
     /// Where it will run.
@@ -80,6 +85,8 @@ pub enum ApprovalKind {
     Question,
     /// Whether a plan is good.
     Plan,
+    /// What an MCP server wants to know.
+    Elicitation,
 }
 
 /// Whether and how a card was answered.
@@ -90,8 +97,10 @@ pub enum ApprovalState {
     Pending,
     /// The call may run.
     Allowed,
-    /// It may not.
+    /// It may not, or the server gets no answer.
     Denied,
+    /// A person put a server's question aside without deciding.
+    Cancelled,
     /// Nobody answered in time; the call was denied.
     Expired,
     /// The question is gone: the run was interrupted or ended.
@@ -106,6 +115,7 @@ impl ApprovalState {
             Self::Pending => "pending",
             Self::Allowed => "allowed",
             Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
             Self::Expired => "expired",
             Self::Withdrawn => "withdrawn",
         }

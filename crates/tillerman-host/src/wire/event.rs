@@ -75,6 +75,9 @@ pub struct AttachmentNote {
     pub media_type: String,
     /// Its size in bytes.
     pub size: u64,
+    /// Where its bytes are, for whoever may see the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// What a run does.

@@ -1,4 +1,4 @@
-//! Projects, personas and skills: what agents of the host are made of.
+//! Projects, personas, skills and agents: what the sessions of the host are made of.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,9 @@ use serde_json::Value;
 pub struct Project {
     /// Names it; chosen by the host.
     pub id: String,
+    /// The file it is read from and changed in; chosen by the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Its name for people.
     pub name: String,
     /// The working directory, an absolute path.
@@ -36,6 +39,8 @@ pub struct Project {
     pub persona_ids: Vec<String>,
     /// The skills of its agents, in this order.
     pub skill_ids: Vec<String>,
+    /// The agents that its agents can call.
+    pub agent_ids: Vec<String>,
     /// MCP servers by name.
     pub mcp_servers: BTreeMap<String, Value>,
     /// Text for its agents, before personas and skills.
@@ -48,6 +53,9 @@ pub struct Project {
 pub struct Persona {
     /// Names it; chosen by the host.
     pub id: String,
+    /// The file it is read from and changed in; chosen by the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Its name for people.
     pub name: String,
     /// What agents are told.
@@ -60,8 +68,34 @@ pub struct Persona {
 pub struct Skill {
     /// Names it; chosen by the host.
     pub id: String,
+    /// The file it is read from and changed in; chosen by the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Its name for people.
     pub name: String,
     /// What agents are told.
     pub text: String,
+}
+
+/// Somebody whom agents can have a part of their work done by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Agent {
+    /// Names it; chosen by the host.
+    pub id: String,
+    /// The file it is read from and changed in; chosen by the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The name it is called by.
+    pub name: String,
+    /// When it is to be called.
+    pub description: String,
+    /// What it is told.
+    pub prompt: String,
+    /// The tools it has; nothing means all that its caller has.
+    pub tools: Option<Vec<String>>,
+    /// Tools it does not have.
+    pub disallowed_tools: Vec<String>,
+    /// The model; nothing means its caller's.
+    pub model: Option<String>,
 }

