@@ -10,9 +10,11 @@ test.skip(BINARY === undefined, "this needs a real host: name its binary in TILL
 
 test("a server's form reaches the person, and the answer the server", async ({ person, host }) => {
   const directory = join(host.data as string, "projects");
+  const cwd = join(host.data as string, "..", "boots");
   const server = fileURLToPath(new URL("shop.mjs", import.meta.url));
-  const head = { cwd: "/tmp", allowed_tools: ["mcp__shop__order"], mcp_servers: { shop: { command: process.execPath, args: [server] } } };
+  const head = { cwd, allowed_tools: ["mcp__shop__order"], mcp_servers: { shop: { command: process.execPath, args: [server] } } };
   await mkdir(directory, { recursive: true });
+  await mkdir(cwd, { recursive: true });
   // JSON is YAML.
   await writeFile(join(directory, "boots.md"), `---\n${JSON.stringify(head)}\n---\n`);
   const page = person.page;

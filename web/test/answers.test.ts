@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { fieldsOf, readFields } from "../src/view/input";
+import { labelled } from "../src/view/models";
 import { answersOf, readQuestions } from "../src/view/questions";
 import { rulesOf, scopeOf } from "../src/view/suggestion";
 
@@ -64,4 +65,13 @@ test("suggestions say how far they reach and what they add", () => {
   expect(scopeOf({ label: "", update: rule })).toMatch(/session ends/);
   expect(rulesOf({ label: "", update: rule })).toEqual(["Bash(ls:*)", "Read"]);
   expect(rulesOf({ label: "", update: { type: "setMode", mode: "acceptEdits" } })).toEqual(["mode: acceptEdits"]);
+});
+
+test("models that share a name are told apart", () => {
+  const models = [
+    { id: "sonnet", name: "Sonnet" },
+    { id: "sonnet[1m]", name: "Sonnet" },
+    { id: "opus", name: "Opus" },
+  ];
+  expect(labelled(models).map((model) => model.name)).toEqual(["Sonnet (sonnet)", "Sonnet (sonnet[1m])", "Opus"]);
 });

@@ -6,6 +6,7 @@ import type { Agent } from "../host/contract";
 import { host, sentence } from "../host/http";
 import { Confirm } from "../parts/Dialog";
 import { attempt, documents, info, isOwner, toast } from "../state";
+import { labelled } from "../view/models";
 import { FromFile } from "./FileNotes";
 
 type AgentDraft = Omit<Agent, "id" | "source">;
@@ -137,7 +138,7 @@ function AgentForm({ value, onSave, onCancel }: AgentFormProps) {
           Model
           <select value={model} onChange={(event) => setModel(event.currentTarget.value)}>
             <option value="">As its caller</option>
-            {(info.value?.models ?? []).map((one) => (
+            {labelled(info.value?.models ?? []).map((one) => (
               <option key={one.id} value={one.id}>
                 {one.name}
               </option>

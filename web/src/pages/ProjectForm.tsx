@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 
 import type { Agent, Note, Project } from "../host/contract";
 import { info } from "../state";
+import { labelled } from "../view/models";
 import { DEFAULT_MODES, modeName } from "../view/modes";
 import { FromFile } from "./FileNotes";
 
@@ -85,7 +86,7 @@ export function ProjectForm({ project, personas, skills, agents, onSave, onCance
             Model
             <select value={typed.model} onChange={(event) => set("model", event.currentTarget.value)}>
               <option value="">The host's choice</option>
-              {(info.value?.models ?? []).map((model) => (
+              {labelled(info.value?.models ?? []).map((model) => (
                 <option key={model.id} value={model.id}>
                   {model.name}
                 </option>

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { info } from "../state";
+import { labelled } from "../view/models";
 import { DEFAULT_MODES, isDangerous, modeMeaning, modeName } from "../view/modes";
 import { Confirm } from "./Dialog";
 
@@ -13,7 +14,7 @@ export function ModelPicker({ value, disabled, onChange }: { value: string; disa
     <label class="picker">
       <span class="hidden">Model</span>
       <select value={value} disabled={disabled === true || models.length === 0} onChange={(event) => onChange(event.currentTarget.value)}>
-        {models.map((model) => (
+        {labelled(models).map((model) => (
           <option key={model.id} value={model.id}>
             {model.name}
           </option>

@@ -1,7 +1,9 @@
 //! Files of messages: there to look at for as long as the conversation is, for those who may.
 
 use serde_json::{Value, json};
-use tillerman_host::Role;
+use tillerman_host::wire::Event;
+use tillerman_host::{Reindexed, Retold, Role};
+use tillerman_protocol::Moment;
 
 use crate::harness::{Call, World};
 
@@ -101,4 +103,29 @@ async fn a_message_that_waits_keeps_its_files_over_a_restart_and_loses_them_when
     assert_eq!(world.get(&url).await.expect_error(404), "not_found");
     let first = notes[0]["url"].as_str().unwrap();
     assert_eq!(world.call("GET", first).send().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_database_that_is_built_anew_still_knows_the_files() {
+    let mut world = World::new().await;
+    let id = world.conversation().await;
+    let file = json!([{"name": "dot.png", "media_type": "image/png", "data_base64": PIXEL}]);
+    let (message_id, notes) = sent(&world, &id, file).await;
+    let (puppet, prompt) = world.prompted().await;
+    puppet.lifecycle(&prompt["uuid"], "completed").await;
+    puppet.result(0.0).await;
+    let session_id = world.reaches(&id, "idle").await["session_id"].as_str().unwrap().to_owned();
+    let event = Event::User {
+        message_id,
+        text: "look".to_owned(),
+        attachments: Vec::new(),
+        by: "transcript".to_owned(),
+        client_id: String::new(),
+    };
+    let events = vec![(Moment::from_millis(1), event)];
+    let retold = Retold { session_id, events, ..Retold::default() };
+    assert_eq!(world.store.reindex(retold).await.unwrap(), Reindexed::Rebuilt);
+    let events = world.events(&id).await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["attachments"], json!(notes));
 }
