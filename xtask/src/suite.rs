@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::workspace::{
     RELEASE_BUILD, cargo, has_subcommand, program, release_binary, root, run as start,
 };
-use crate::{bench, tidy};
+use crate::{bench, official, tidy};
 
 /// How much of the suite to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,21 +29,24 @@ enum Outcome {
 
 type Step = (&'static str, fn() -> Result<Outcome>);
 
-const QUICK: [Step; 5] = [
+const QUICK: &[Step] = &[
     ("formatting", formatting),
     ("tidy", tidiness),
     ("clippy", clippy),
+    ("documentation", documentation),
     ("licences, advisories and bans", deny),
     ("tests", tests),
 ];
 
-const FULL: [Step; 8] = [
+const FULL: &[Step] = &[
     ("formatting", formatting),
     ("tidy", tidiness),
     ("clippy", clippy),
+    ("documentation", documentation),
     ("licences, advisories and bans", deny),
     ("tests, and the release build beside them", tests_and_release),
     ("conformance", conformance),
+    ("the SDK and the official CLI", official_cli),
     ("the page in a browser", page),
     ("benchmark, short", benchmark),
 ];
@@ -54,7 +57,7 @@ const BROWSERS: [&str; 3] =
 
 /// Runs the steps in order and stops at the first that fails.
 pub(crate) fn run(extent: Extent) -> Result<()> {
-    let steps: &[Step] = if extent == Extent::Full { &FULL } else { &QUICK };
+    let steps = if extent == Extent::Full { FULL } else { QUICK };
     let started = Instant::now();
     for (number, (name, step)) in steps.iter().enumerate() {
         println!("== {}/{} {name}", number + 1, steps.len());
@@ -82,6 +85,12 @@ fn tidiness() -> Result<Outcome> {
 
 fn clippy() -> Result<Outcome> {
     done(start(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])))
+}
+
+/// Links that lead nowhere and examples that are no Rust, in what people read.
+fn documentation() -> Result<Outcome> {
+    let mut command = cargo(&["doc", "--workspace", "--lib", "--no-deps"]);
+    done(start(command.env("RUSTDOCFLAGS", "-D warnings")))
 }
 
 fn tests() -> Result<Outcome> {
@@ -150,6 +159,13 @@ fn conformance() -> Result<Outcome> {
         return Ok(Outcome::Skipped("there is no conformance/run"));
     }
     done(start(program(script).arg(release_binary("tillerman"))))
+}
+
+fn official_cli() -> Result<Outcome> {
+    Ok(match official::run(None)? {
+        official::Ran::Done => Outcome::Done,
+        official::Ran::Skipped(why) => Outcome::Skipped(why),
+    })
 }
 
 fn page() -> Result<Outcome> {
