@@ -1,4 +1,4 @@
-//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `types`, `coverage`, `test` and `bench`.
+//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `types`, `coverage`, `official`, `doc`, `test` and `bench`.
 
 #![expect(
     clippy::print_stdout,
@@ -14,10 +14,13 @@ mod typescript;
 
 mod coverage;
 
+mod official;
+
 mod suite;
 
 mod bench;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -25,14 +28,19 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask tidy
        cargo xtask types
-       cargo xtask coverage
+       cargo xtask coverage [--check]
+       cargo xtask official [SUITE]
+       cargo xtask doc
        cargo xtask test [--quick]
        cargo xtask bench [--smoke] [--runs N] [--official PATH]
 
 tidy   checks sizes, names, crate edges, registered files, unused dependencies, generated
        files and wording
 types  writes the page's TypeScript of the protocol
-coverage writes docs/coverage.md: what is there, and which test shows it
+coverage writes docs/coverage.md: what is there, and which test shows it; --check only looks
+official has the SDK's contract suite drive the official CLI where that is installed; SUITE is the
+       test program, where it is built already
+doc    builds the documentation and fails on what is wrong in it
 test   runs everything that must pass before a change is merged; --quick leaves out the release
        build and what needs it
 bench  measures start-up, turns, memory and size of the release build against their budgets";
@@ -54,7 +62,15 @@ fn run() -> Result<()> {
     match arguments.as_slice() {
         ["tidy"] => tidy::run(),
         ["types"] => typescript::run(),
-        ["coverage"] => coverage::run(),
+        ["coverage"] => coverage::run(coverage::Purpose::Write),
+        ["coverage", "--check"] => coverage::run(coverage::Purpose::Check),
+        ["official", suite @ ..] if suite.len() < 2 => {
+            if let official::Ran::Skipped(why) = official::run(suite.first().map(Path::new))? {
+                println!("skipped: {why}");
+            }
+            Ok(())
+        }
+        ["doc"] => workspace::document(),
         ["test"] => suite::run(suite::Extent::Full),
         ["test", "--quick"] => suite::run(suite::Extent::Quick),
         ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),

@@ -2,13 +2,13 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::workspace::{
-    RELEASE_BUILD, cargo, has_subcommand, program, release_binary, root, run as start,
+    RELEASE_BUILD, cargo, has_subcommand, linted, program, release_binary, root, run as start,
 };
 use crate::{bench, tidy};
 
@@ -29,14 +29,14 @@ enum Outcome {
 
 type Step = (&'static str, fn() -> Result<Outcome>);
 
-const QUICK: [Step; 4] = [
+const QUICK: &[Step] = &[
     ("formatting", formatting),
     ("tidy", tidiness),
     ("licences, advisories and bans", deny),
     ("clippy and tests", tests),
 ];
 
-const FULL: [Step; 7] = [
+const FULL: &[Step] = &[
     ("formatting", formatting),
     ("tidy", tidiness),
     ("licences, advisories and bans", deny),
@@ -52,7 +52,7 @@ const BROWSERS: [&str; 3] =
 
 /// Runs the steps in order and stops at the first that fails.
 pub(crate) fn run(extent: Extent) -> Result<()> {
-    let steps: &[Step] = if extent == Extent::Full { &FULL } else { &QUICK };
+    let steps = if extent == Extent::Full { FULL } else { QUICK };
     let started = Instant::now();
     for (number, (name, step)) in steps.iter().enumerate() {
         println!("== {}/{} {name}", number + 1, steps.len());
@@ -76,14 +76,6 @@ fn formatting() -> Result<Outcome> {
 
 fn tidiness() -> Result<Outcome> {
     done(tidy::run())
-}
-
-/// A cargo command with clippy in the compiler's place: what is tested is linted as it is built,
-/// and nothing is compiled once for each.
-fn linted(arguments: &[&str]) -> Command {
-    let mut command = cargo(arguments);
-    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", "-Dwarnings");
-    command
 }
 
 fn tests() -> Result<Outcome> {

@@ -37,6 +37,20 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// A cargo command with clippy in the compiler's place: what is tested is linted as it is built,
+/// and nothing is compiled once for each.
+pub(crate) fn linted(arguments: &[&str]) -> Command {
+    let mut command = cargo(arguments);
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", "-Dwarnings");
+    command
+}
+
+/// Links that lead nowhere and examples that are no Rust, in what people read.
+pub(crate) fn document() -> Result<()> {
+    let mut command = cargo(&["doc", "--workspace", "--lib", "--no-deps"]);
+    run(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
 /// A command in the workspace that may run cargo itself.
 ///
 /// What `cargo run` set for this program is removed, because build scripts that watch those

@@ -27,15 +27,33 @@
 //!
 //! # Where to go next
 //!
-//! - [`query`] asks once, [`Client`] and [`Session`] have whole conversations, and
-//!   [`run::Run`] is an agent under a supervisor.
-//! - [`Options`] is everything that can be chosen; [`callback`] what the agent can ask you;
-//!   [`tools`] how it gets tools of your own.
-//! - [`Message`] is what you hear, [`Answer`] what is left in the end, [`Error`]
-//!   what can go wrong.
-//! - [`budget`], [`workspace`], [`events`] and [`sessions`] are what hosts need around it.
-//! - [`transport`] is where the engine runs.
-//! - [`concepts`] explains how it all hangs together, [`cookbook`] has recipes to copy.
+//! Read [`concepts`] from the first chapter on, copy from the [`cookbook`], and look things up here:
+//!
+//! | you want to | look at |
+//! |---|---|
+//! | ask once | [`prompt`] for the answer, [`query`] for everything on the way |
+//! | have a conversation | [`Client`]; [`Session`] when you want to resume it later |
+//! | supervise an agent like a process | [`run::Run`] |
+//! | choose model, tools, limits, directory | [`Options`] |
+//! | decide what the agent may do | [`Options::can_use_tool`], [`Options::hook`], [`callback`] |
+//! | give it tools of your own | [`tools`] |
+//! | read what it says and does | [`Message`], [`Answer`] |
+//! | handle failures | [`Error`], [`ErrorKind`], [`Retry`] |
+//! | steer it from another task | [`Controls`] |
+//! | run it elsewhere | [`transport`] |
+//! | keep costs, files and transcripts in hand | [`budget`], [`workspace`], [`events`], [`sessions`] |
+//! | test your agent | `testing`, and [`concepts::testing`] |
+//!
+//! # Features
+//!
+//! | feature | brings |
+//! |---|---|
+//! | `macros` (on by default) | the attribute [`tools::tool`](macro@tools::tool) |
+//! | `sqlite` | `sessions::SqliteStore` |
+//! | `websocket` | `transport::WebSocket` |
+//! | `testing` | `testing`: a scripted model server and transcripts to compare with |
+//!
+//! Everything here needs a tokio runtime with I/O and time enabled, of either flavour.
 
 mod client;
 mod connection;

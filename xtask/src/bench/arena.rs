@@ -143,13 +143,13 @@ impl Server {
     }
 }
 
-/// The official CLI: as named, else from the environment, else from a virtual environment with
-/// the official Python package in one of our caches.
+/// The official CLI: as named, else from the environment, else from one of our caches, where the
+/// official Python package has brought it.
 pub(crate) fn find_official(named: Option<&Path>) -> Result<Option<PathBuf>> {
     let named = named.map(Path::to_path_buf);
     if let Some(path) = named.or_else(|| Some(std::env::var_os("TILLERMAN_OFFICIAL_CLI")?.into())) {
         if !path.is_file() {
-            bail!("there is no official CLI at {}: nothing was measured", path.display());
+            bail!("there is no official CLI at {}: nothing was run", path.display());
         }
         return Ok(Some(path));
     }
@@ -158,14 +158,15 @@ pub(crate) fn find_official(named: Option<&Path>) -> Result<Option<PathBuf>> {
     Ok(cache.or_else(home).and_then(|cache| official_in(&cache)))
 }
 
-/// Looks through the virtual environments in a cache folder.
+/// Looks through a cache folder: for what conformance has set aside, then for virtual environments.
 pub(crate) fn official_in(cache: &Path) -> Option<PathBuf> {
-    let environments = entries(cache, "tillerman-");
-    let libraries = environments.iter().flat_map(|path| entries(&path.join("venv/lib"), "python3"));
-    let mut binaries = libraries
-        .map(|library| library.join("site-packages/claude_agent_sdk/_bundled/claude"))
-        .filter(|binary| binary.is_file());
-    binaries.next()
+    let folders = entries(cache, "tillerman-");
+    let set_aside = folders.iter().flat_map(|path| entries(path, "python-"));
+    let set_aside = set_aside.map(|environment| environment.join("official/claude"));
+    let libraries = folders.iter().flat_map(|path| entries(&path.join("venv/lib"), "python3"));
+    let bundled =
+        libraries.map(|library| library.join("site-packages/claude_agent_sdk/_bundled/claude"));
+    set_aside.chain(bundled).find(|binary| binary.is_file())
 }
 
 /// The entries of a folder whose names begin so, in order.

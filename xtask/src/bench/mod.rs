@@ -16,5 +16,6 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use arena::find_official;
 pub(crate) use options::Options;
 pub(crate) use run::run;

@@ -68,7 +68,7 @@ fn a_smoke_run_forgives_slowness_but_not_size() {
 }
 
 #[test]
-fn the_official_cli_is_found_in_a_virtual_environment() {
+fn the_official_cli_is_found_where_a_package_has_brought_it() {
     let cache = tempfile::tempdir().unwrap();
     assert_eq!(official_in(cache.path()), None);
     let place = "tillerman-x/venv/lib/python3.12/site-packages/claude_agent_sdk/_bundled";
@@ -76,6 +76,10 @@ fn the_official_cli_is_found_in_a_virtual_environment() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("claude"), "").unwrap();
     assert_eq!(official_in(cache.path()), Some(folder.join("claude")));
+    let set_aside = cache.path().join("tillerman-conformance/python-0123/official");
+    std::fs::create_dir_all(&set_aside).unwrap();
+    std::fs::write(set_aside.join("claude"), "").unwrap();
+    assert_eq!(official_in(cache.path()), Some(set_aside.join("claude")));
 }
 
 fn fake(script: &str, check: impl FnOnce(Session)) {

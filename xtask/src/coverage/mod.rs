@@ -1,8 +1,12 @@
 //! The table of what is there and which test shows it: `docs/coverage.md` from `docs/coverage.tsv`.
 
-mod page;
 mod rows;
+
+mod page;
 
 mod run;
 
-pub(crate) use run::run;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use run::{PAGE, Purpose, SOURCE, generate, run};

@@ -1,4 +1,4 @@
-//! Writes the page.
+//! Writes the page, and says which rows do not keep what is promised.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,25 +16,52 @@ A row without a test is not there, or not shown yet.
 /// Where each test is: its file, by name.
 pub(crate) type Places = BTreeMap<String, String>;
 
-/// The page, and the rows that lack a test although their section is complete.
-pub(crate) fn write(sections: &[Section], places: &Places) -> (String, Vec<String>) {
-    let mut page = HEAD.to_owned();
-    let mut lacking = Vec::new();
+/// The page.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// What it says.
+    pub(crate) text: String,
+    /// What is wrong with the rows, a line each.
+    pub(crate) problems: Vec<String>,
+}
+
+/// Writes the page.
+pub(crate) fn write(sections: &[Section], places: &Places) -> Page {
+    let mut text = HEAD.to_owned();
+    let mut problems = Vec::new();
     for section in sections {
         let shown = section.rows.iter().filter(|row| !links(row, places).is_empty()).count();
         let total = section.rows.len();
-        page += &format!("\n## {}\n\n{shown} of {total}.\n\n", section.heading);
-        page += "| | what | shown by |\n|---|---|---|\n";
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n## {}\n\n{shown} of {total}.\n\n", section.heading);
+        text += "| | what | shown by |\n|---|---|---|\n";
         for row in &section.rows {
-            let links = links(row, places);
-            if links.is_empty() && section.is_complete {
-                lacking.push(row.id.clone());
-            }
-            // Writing to a String cannot fail.
-            let _ = writeln!(page, "| {} | {} | {} |", row.id, row.what, links.join(", "));
+            problems.extend(check(section, row, places));
+            let links = links(row, places).join(", ");
+            let _ = writeln!(text, "| {} | {} | {links} |", row.id, row.what);
         }
     }
-    (page, lacking)
+    Page { text, problems }
+}
+
+fn check(section: &Section, row: &Row, places: &Places) -> Vec<String> {
+    let id = &row.id;
+    let lost = row.tests.iter().filter(|test| !places.contains_key(*test));
+    let mut problems: Vec<String> = lost
+        .map(|test| format!("{id}: there is no test {test}; name the one that shows it"))
+        .collect();
+    if !section.is_complete {
+        return problems;
+    }
+    if row.tests.is_empty() {
+        problems.push(format!("{id}: no test, and no row of {} may lack one", section.heading));
+    }
+    if let Some(wanted) = section.prefix.as_deref().and_then(|prefix| row.named_after(prefix))
+        && !row.tests.contains(&wanted)
+    {
+        problems.push(format!("{id}: none of its tests is named after it: {wanted}"));
+    }
+    problems
 }
 
 fn links(row: &Row, places: &Places) -> Vec<String> {

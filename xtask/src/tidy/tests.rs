@@ -1,11 +1,10 @@
 //! Every rule of tidy, shown on small trees.
 
-use crate::tidy::tree::{File, Finding, Tree};
+use crate::tidy::tree::{Finding, Tree};
 use crate::tidy::{edges, generated, lints, names, registered, size, unused, wording};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
-    let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
-    Tree { files: files.iter().map(file).collect() }
+    Tree::of(files)
 }
 
 /// Asserts which places a rule complains about, as `path:line`.

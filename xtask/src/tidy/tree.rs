@@ -59,6 +59,14 @@ impl Tree {
         Ok(Self { files: files.collect() })
     }
 
+    /// A tree of these files, each a path and a text.
+    #[cfg(test)]
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+        let file =
+            |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
+        Self { files: files.iter().map(file).collect() }
+    }
+
     /// The Rust files.
     pub(crate) fn rust(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.path.ends_with(".rs"))

@@ -1,4 +1,4 @@
-//! How it all hangs together, in nine short chapters.
+//! How it all hangs together, in ten short chapters.
 //!
 //! 1. [`sessions`]: what a conversation is, and what is left of it
 //! 2. [`turns`]: what happens between a prompt and its result
@@ -8,7 +8,8 @@
 //! 6. [`budgets`]: how to keep it from spending too much
 //! 7. [`errors`]: what can go wrong, and what to do then
 //! 8. [`cancellation`]: how to end things in good order
-//! 9. [`testing`]: how to know that your agent does what you think
+//! 9. [`transports`]: where the engine runs, and what that changes
+//! 10. [`testing`]: how to know that your agent does what you think
 
 pub mod sessions;
 pub mod turns;
@@ -21,4 +22,7 @@ pub mod tools;
 pub mod budgets;
 pub mod cancellation;
 pub mod errors;
+
+pub mod transports;
+
 pub mod testing;

@@ -9,11 +9,20 @@ use tillerman_protocol::permission::PermissionMode;
 use crate::error::Result;
 use crate::options::builder::Options;
 use crate::options::model::{Effort, SystemPrompt, Thinking};
-use crate::options::permission::ToolSet;
+use crate::options::permission::{ToolEnvironment, ToolSet};
 use crate::options::session::Origin;
 use crate::options::settings;
 use crate::options::surroundings::Audience;
-use crate::transport::Launch;
+use crate::transport::{Launch, OtherEngines};
+
+/// Whose flags may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// Those of Tillerman.
+    Tillerman,
+    /// Those that every engine has.
+    Common,
+}
 
 /// Arguments that are being put together.
 #[derive(Debug, Default)]
@@ -61,7 +70,7 @@ impl Options {
         let surroundings = &self.surroundings;
         let patience = &surroundings.patience;
         Ok(Launch {
-            arguments: self.arguments()?,
+            arguments: self.arguments(Dialect::Tillerman)?,
             cwd: surroundings.cwd.clone(),
             environment: self.environment(),
             bare_environment: surroundings.bare_env,
@@ -70,6 +79,22 @@ impl Options {
             max_line_bytes: patience.longest_line,
             grace: patience.grace,
             wants_stderr: self.callbacks.stderr.is_some(),
+            other_engines: self.other_engines()?,
+        })
+    }
+
+    fn other_engines(&self) -> Result<OtherEngines> {
+        let protection = &self.permission.protection;
+        let is_strict = protection.environment == ToolEnvironment::Strict;
+        let needs = [("guard", !protection.guarded.is_empty()), ("strict_environment", is_strict)];
+        let options: Vec<&str> =
+            needs.into_iter().filter(|(_, is_needed)| *is_needed).map(|(name, _)| name).collect();
+        Ok(match protection.environment {
+            _ if !options.is_empty() => OtherEngines::Refuse { options },
+            ToolEnvironment::StrictWherePossible => {
+                OtherEngines::StrictProcess { arguments: self.arguments(Dialect::Common)? }
+            }
+            ToolEnvironment::Usual | ToolEnvironment::Strict => OtherEngines::Same,
         })
     }
 
@@ -87,12 +112,15 @@ impl Options {
         variables
     }
 
-    fn arguments(&self) -> Result<Vec<String>> {
+    fn arguments(&self, dialect: Dialect) -> Result<Vec<String>> {
         let mut all = Arguments::default();
         all.pair("--output-format", "stream-json");
         all.flag("--verbose");
         self.add_model(&mut all);
         self.add_permissions(&mut all);
+        if dialect == Dialect::Tillerman {
+            self.add_protection(&mut all);
+        }
         self.add_session(&mut all);
         self.add_extensions(&mut all)?;
         self.add_surroundings(&mut all);
@@ -147,10 +175,15 @@ impl Options {
         for directory in &permission.directories {
             all.pair("--add-dir", &directory.display());
         }
-        for guarded in &permission.protection.guarded {
+    }
+
+    fn add_protection(&self, all: &mut Arguments) {
+        let protection = &self.permission.protection;
+        for guarded in &protection.guarded {
             all.pair("--guard", guarded);
         }
-        all.flag_if("--strict-environment", permission.protection.strict_environment);
+        let is_strict = protection.environment != ToolEnvironment::Usual;
+        all.flag_if("--strict-environment", is_strict);
     }
 
     fn add_session(&self, all: &mut Arguments) {

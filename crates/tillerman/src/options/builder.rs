@@ -71,6 +71,7 @@ impl Callbacks {
     }
 }
 
+/// Callbacks: what the agent can ask you.
 impl Options {
     /// The defaults: an in-process engine with all tools, no settings files and nobody to ask.
     pub fn new() -> Self {

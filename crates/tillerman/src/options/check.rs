@@ -29,7 +29,8 @@ impl Options {
         }
         if self.callbacks.stderr.is_some() && !transport.has_stderr() {
             let text = format!(
-                "the {} transport has no standard error for `stderr`; leave it out, and hear the                  engine through a subscriber of `tracing` instead",
+                "the {} transport has no standard error for `stderr`; leave it out, and hear the \
+                 engine through a subscriber of `tracing` instead",
                 transport.name()
             );
             return Err(Error::new(ErrorKind::Unsupported, text));

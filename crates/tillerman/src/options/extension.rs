@@ -137,6 +137,7 @@ impl From<McpServerConfig> for ServerConfig {
     }
 }
 
+/// Extensions: settings, agents, servers, plugins and skills.
 impl Options {
     /// Chooses which settings files are read (`settingSources`). Without it none are, so that a
     /// program behaves the same on every machine.

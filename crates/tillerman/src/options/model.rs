@@ -114,6 +114,7 @@ impl Effort {
     }
 }
 
+/// The model: which one, what it is told, and how much it may use.
 impl Options {
     /// Chooses the model: an id, an alias (`sonnet`, `opus`, `haiku`), `ollama:NAME`,
     /// `openai:NAME`, or `rehearsal` for the offline stand-in. Without it the engine chooses.

@@ -25,7 +25,20 @@ pub(crate) struct PermissionOptions {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Protection {
     pub(crate) guarded: Vec<String>,
-    pub(crate) strict_environment: bool,
+    pub(crate) environment: ToolEnvironment,
+}
+
+/// Which variables tools see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ToolEnvironment {
+    /// All but the credentials.
+    #[default]
+    Usual,
+    /// Only those that agents need; an engine that cannot see to it is refused.
+    Strict,
+    /// Only those that agents need; the whole process of an engine that cannot see to it gets no
+    /// others.
+    StrictWherePossible,
 }
 
 /// The tools that exist.
@@ -52,6 +65,8 @@ impl From<Vec<String>> for ToolSet {
     }
 }
 
+/// Permissions: what the agent may do. [`concepts::permissions`](crate::concepts::permissions) says
+/// in which order these decide.
 impl Options {
     /// Limits which tools exist (`tools`). Whether calls of them are asked about is another
     /// matter: see [`allow_tool`](Self::allow_tool).
@@ -111,16 +126,26 @@ impl Options {
         self
     }
 
-    /// Guards a file, folder or name: nothing may write it, in any mode. Tillerman only.
+    /// Guards a file, folder or name: nothing may write it, in any mode. Tillerman only; another
+    /// program is refused.
     pub fn guard(mut self, path: impl Into<String>) -> Self {
         self.permission.protection.guarded.push(path.into());
         self
     }
 
     /// Shows tools only the variables that agents need, instead of all but the credentials.
-    /// Tillerman only.
+    /// Tillerman only; another program is refused.
     pub fn strict_environment(mut self) -> Self {
-        self.permission.protection.strict_environment = true;
+        self.permission.protection.environment = ToolEnvironment::Strict;
+        self
+    }
+
+    /// The same for runs, which other engines must be able to carry out too.
+    pub(crate) fn strict_environment_where_possible(mut self) -> Self {
+        let environment = &mut self.permission.protection.environment;
+        if *environment == ToolEnvironment::Usual {
+            *environment = ToolEnvironment::StrictWherePossible;
+        }
         self
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct Keeping {
     pub(crate) checkpoints: bool,
 }
 
+/// The conversation: which one it is, and what is kept of it.
 impl Options {
     /// Goes on with the newest session of the working directory (`continue`).
     pub fn continue_conversation(mut self) -> Self {
@@ -73,7 +74,7 @@ impl Options {
         self
     }
 
-    /// Keeps nothing on disk. Tillerman only.
+    /// Keeps nothing on disk.
     pub fn no_session_persistence(mut self) -> Self {
         self.session.keeping.nothing = true;
         self

@@ -80,6 +80,7 @@ impl Default for Patience {
     }
 }
 
+/// Surroundings: where the session runs, how it is reached, and what of it is shown.
 impl Options {
     /// Works in this directory (`cwd`). Without it in the present one.
     pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {

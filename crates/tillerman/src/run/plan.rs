@@ -56,10 +56,11 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
-    /// A run of this prompt. Tools see only the variables that agents need.
+    /// A run of this prompt. Tools see only the variables that agents need; the official CLI, which
+    /// shows its tools everything, is itself started with no others.
     pub fn new(prompt: impl Into<Prompt>, options: Options) -> Self {
         let options = options
-            .strict_environment()
+            .strict_environment_where_possible()
             .env("CLAUDE_CODE_STREAM_CLOSE_TIMEOUT", STREAM_CLOSE_TIMEOUT);
         Self {
             options,

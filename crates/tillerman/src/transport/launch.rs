@@ -26,6 +26,28 @@ pub struct Launch {
     pub grace: Duration,
     /// Whether somebody listens to standard error.
     pub wants_stderr: bool,
+    /// What an engine that is not Tillerman is to make of this.
+    pub other_engines: OtherEngines,
+}
+
+/// What an engine that is not Tillerman, such as the official CLI, is to make of a [`Launch`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OtherEngines {
+    /// The same: it understands all of the arguments.
+    #[default]
+    Same,
+    /// It takes these arguments instead, and its whole process sees only the variables that agents
+    /// need and those of the launch, since it cannot keep the others from its tools.
+    StrictProcess {
+        /// The arguments, without the program.
+        arguments: Vec<String>,
+    },
+    /// Nothing: it cannot do what these options ask for, so that it must not be started.
+    Refuse {
+        /// The options, by the names of their methods.
+        options: Vec<&'static str>,
+    },
 }
 
 /// A JavaScript runtime for programs that are scripts.

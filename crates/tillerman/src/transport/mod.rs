@@ -13,11 +13,13 @@ mod subprocess;
 mod websocket;
 
 mod find;
+mod kind;
 mod lines;
 mod order;
+mod program;
 
 pub use in_process::InProcess;
-pub use launch::{Launch, Runtime};
+pub use launch::{Launch, OtherEngines, Runtime};
 pub use link::{Ending, Incoming, Link, Outgoing, Transport};
 pub use order::session_order;
 pub use subprocess::Subprocess;

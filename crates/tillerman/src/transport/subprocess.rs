@@ -1,25 +1,23 @@
 //! Sessions in a process of their own, over its standard streams.
 
-use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 use tillerman_ports::BoxFuture;
 use tillerman_protocol::frame::Frame;
 use tokio::io::{AsyncRead, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStdin};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::transport::find;
-use crate::transport::launch::{Launch, Runtime};
+use crate::transport::launch::Launch;
 use crate::transport::lines::{Line, next_line};
 use crate::transport::link::{Ending, Incoming, Link, Outgoing, Transport};
+use crate::transport::program::start;
 
 const OUTGOING: usize = 64;
 const INCOMING: usize = 256;
@@ -33,6 +31,10 @@ const TERMINATION: Duration = Duration::from_secs(5);
 /// A program that speaks stream-json: `tillerman`, or the official CLI.
 ///
 /// Without a path it is found: `tillerman`, then `claude`, in `PATH` and in the usual places.
+///
+/// A program that does not say in its `--version` that it is Tillerman is never given what only
+/// Tillerman understands: options such as [`guard`](crate::Options::guard) are then an error of the
+/// kind [`Unsupported`](ErrorKind::Unsupported), and nothing is started.
 #[derive(Clone, Debug, Default)]
 pub struct Subprocess {
     program: Option<PathBuf>,
@@ -67,80 +69,10 @@ impl Transport for Subprocess {
     fn open(&self, launch: Launch) -> BoxFuture<Result<Link>> {
         let named = launch.program.clone().or_else(|| self.program.clone());
         Box::pin(async move {
-            let child = start(named, &launch)?;
+            let child = start(named, &launch).await?;
             link(child, &launch)
         })
     }
-}
-
-/// Starts the named program, or the first candidate that exists.
-fn start(named: Option<PathBuf>, launch: &Launch) -> Result<Child> {
-    if let Some(cwd) = launch.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
-        let text = format!(
-            "the working directory {} does not exist; nothing was started; create it or choose \
-             another with `cwd`",
-            cwd.display()
-        );
-        return Err(Error::new(ErrorKind::NotFound, text));
-    }
-    let is_named = named.is_some();
-    let home = std::env::home_dir();
-    let programs = named.map_or_else(|| find::candidates(home.as_deref()), |program| vec![program]);
-    for program in &programs {
-        match command(program, launch).spawn() {
-            Ok(child) => return Ok(child),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(cannot_start(program, error)),
-        }
-    }
-    let tried = programs.first().map(|program| program.display().to_string()).unwrap_or_default();
-    let text = if is_named {
-        format!("there is no program {tried}; nothing was started; check `path_to_executable`")
-    } else {
-        "neither tillerman nor claude was found in PATH or the usual places; nothing was started; \
-         install one, name it with `path_to_executable`, or leave the transport in process"
-            .to_owned()
-    };
-    Err(Error::new(ErrorKind::NotFound, text))
-}
-
-fn cannot_start(program: &Path, error: io::Error) -> Error {
-    let text = format!(
-        "{} cannot be started; check that it is a program for this machine and may be executed",
-        program.display()
-    );
-    Error::new(ErrorKind::Connection, text).because(error)
-}
-
-fn command(program: &Path, launch: &Launch) -> Command {
-    let runtime = launch.runtime.or_else(|| find::is_script(program).then_some(Runtime::Node));
-    let mut command = match runtime {
-        Some(runtime) => {
-            let mut command = Command::new(runtime.program());
-            if runtime == Runtime::Deno {
-                command.args(["run", "--allow-all"]);
-            }
-            command.arg(program);
-            command
-        }
-        None => Command::new(program),
-    };
-    if launch.bare_environment {
-        command.env_clear();
-    }
-    command
-        .args(launch.arguments.iter().map(OsString::from))
-        .env_remove("CLAUDECODE")
-        .envs(&launch.environment)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        // The last resort: a runtime that ends takes its children with it.
-        .kill_on_drop(true);
-    if let Some(cwd) = &launch.cwd {
-        command.current_dir(cwd).env("PWD", cwd);
-    }
-    command
 }
 
 fn link(mut child: Child, launch: &Launch) -> Result<Link> {

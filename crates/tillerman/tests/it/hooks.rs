@@ -174,6 +174,7 @@ async fn hook_stop(way: Way) {
 fn delegation() -> tillerman::testing::ScriptBuilder {
     let input = json!({
         "subagent_type": "general-purpose", "description": "a task", "prompt": "do the task",
+        "run_in_background": false,
     });
     script()
         .reply_when("do the task", response().text("task done"))

@@ -24,9 +24,15 @@ mod messages;
 #[cfg(test)]
 mod methods;
 #[cfg(test)]
+mod option_surroundings;
+#[cfg(test)]
 mod options;
 #[cfg(test)]
+mod other_engines;
+#[cfg(test)]
 mod public_api;
+#[cfg(test)]
+mod public_items;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]

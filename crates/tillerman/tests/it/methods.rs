@@ -25,7 +25,7 @@ over_every_transport![
     method_stream_input,
     method_close,
     method_set_mcp_servers,
-    method_context_usage,
+    method_get_context_usage,
     method_stop_task,
     method_create_session,
     method_resume_session,
@@ -198,7 +198,7 @@ async fn method_set_mcp_servers(way: Way) {
     assert_eq!(changes.removed, ["late"]);
 }
 
-async fn method_context_usage(way: Way) {
+async fn method_get_context_usage(way: Way) {
     let world = World::new(way, script().reply(response().text("hi"))).await;
     let mut client = world.connect(world.options()).await;
     say(&mut client, "hello").await;

@@ -151,6 +151,7 @@ async fn a_fork_can_be_resumed(way: Way) {
 async fn transcripts_of_subagents_can_be_read(way: Way) {
     let input = json!({
         "subagent_type": "general-purpose", "description": "a task", "prompt": "do the task",
+        "run_in_background": false,
     });
     let script = script()
         .reply_when("do the task", response().text("task done"))

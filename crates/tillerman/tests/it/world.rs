@@ -126,6 +126,8 @@ impl World {
             .env("IS_SANDBOX", "1")
             // The official program would look around the network otherwise.
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            // Tools of servers are to be seen, not looked up.
+            .env("ENABLE_TOOL_SEARCH", "false")
             .env("ANTHROPIC_BASE_URL", self.server.url())
             .env("ANTHROPIC_API_KEY", "sk-ant-dummy-0123456789")
             .model("claude-sonnet-4-5")
