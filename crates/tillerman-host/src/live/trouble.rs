@@ -251,6 +251,7 @@ impl Talk {
             }
         }
         self.messages.retain(|(_, state)| *state == MessageState::Waiting);
+        self.close_ranks(&mut change);
         let message = format!("{problem} The run was stopped. Send a message to go on.");
         change.push(Event::Run { state: RunState::Failed, message });
         self.row.shown.state = ConversationState::Failed;
