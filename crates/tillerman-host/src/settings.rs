@@ -95,6 +95,8 @@ pub struct Timeouts {
     pub drain: Duration,
     /// Between two pings on a socket; a client that answers none is gone.
     pub ping: Duration,
+    /// For the head of a request; a connection that does not send one is closed.
+    pub head: Duration,
 }
 
 impl Default for Timeouts {
@@ -109,6 +111,7 @@ impl Default for Timeouts {
             outage_most: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(8),
             ping: Duration::from_secs(30),
+            head: Duration::from_secs(10),
         }
     }
 }
