@@ -88,6 +88,8 @@ def show(response):
         print(f"{mark} {response['content'][:500]}")
     elif kind == "tool_progress":
         print(f"… {response['tool_name']}: {response['elapsed_time_seconds']:.0f} s")
+    elif kind == "notice":
+        print(f"\n({response['notice']})")
     elif kind == "error":
         print(f"\nerror: {response['error']}")
     elif kind == "done":

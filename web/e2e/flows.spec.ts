@@ -19,6 +19,18 @@ test("approves a card, which shows all that will run", async ({ person }) => {
   await person.isReady();
 });
 
+test("approves nothing by a click that a script made up", async ({ person }) => {
+  await person.begin("run `touch never.txt`");
+  const approve = person.card.getByRole("button", { name: /^Approve/ });
+  await expect(approve).toBeEnabled();
+  await approve.evaluate((button: HTMLButtonElement) => button.click());
+  await person.card.evaluate((card) => card.dispatchEvent(new KeyboardEvent("keydown", { key: "y", bubbles: true })));
+  await expect(approve).toBeEnabled();
+  await expect(person.page.getByTestId("answered")).toHaveCount(0);
+  await person.allowed();
+  await person.isReady();
+});
+
 test("denies a card with a message", async ({ person }) => {
   await person.begin("run `rm -rf build`");
   await person.card.getByRole("button", { name: /^Deny/ }).click();
@@ -184,6 +196,7 @@ test("works by keyboard alone", async ({ person }) => {
   await expect(person.card).toBeVisible();
   await person.page.keyboard.press("Alt+a");
   await expect(person.card).toBeFocused();
+  await expect(person.card.getByRole("button", { name: /^Approve/ })).toBeEnabled();
   await person.page.keyboard.press("y");
   await expect(person.page.getByTestId("call").first()).toHaveAttribute("data-state", "done");
   await person.isReady();

@@ -57,6 +57,7 @@ test("opens an agent that asks", async ({ person }) => {
   await expect(person.card).toContainText("scout-1");
   await person.page.keyboard.press("Alt+a");
   await expect(person.card).toBeFocused();
+  await expect(person.card.getByRole("button", { name: /^Approve/ })).toBeEnabled();
   await person.page.keyboard.press("y");
   await expect(person.said("The agent is done.")).toBeVisible();
 });

@@ -5,7 +5,7 @@ mod agents;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tillerman_assembly::{Environment, StartFailure, SystemClock};
+use tillerman_assembly::{StartFailure, SystemClock};
 use tillerman_desktop::{DesktopConfig, desktop_tools, looking_tools};
 use tillerman_host::{Host, IpcSettings, Memory, Store};
 use tillerman_ports::{Clock as _, Tool};
@@ -103,7 +103,8 @@ async fn serve(arguments: &IpcArguments) -> Result<u8, StartFailure> {
         permission_mode: mode.as_str().to_owned(),
         memory: if arguments.memory { Memory::On } else { Memory::Off },
         prepare_image,
-        scratch: scratch(&environment),
+        // Nobody else can put anything into this directory, under any name.
+        scratch: data.join("long"),
     };
     let shutdown = CancellationToken::new();
     let mut interrupts = catch(SignalKind::interrupt())?;
@@ -153,11 +154,6 @@ fn tools(
 fn prepare_image(bytes: &[u8]) -> Result<(String, String), String> {
     let picture = tillerman_tools::show_picture(bytes).map_err(|error| error.to_string())?;
     Ok((picture.media_type.to_owned(), picture.base64))
-}
-
-/// Where responses go that are too long for a line.
-fn scratch(environment: &Environment) -> PathBuf {
-    environment.temp_dir().join(format!("tillerman-ipc-{}", std::process::id()))
 }
 
 fn catch(kind: SignalKind) -> Result<tokio::signal::unix::Signal, StartFailure> {

@@ -124,7 +124,8 @@ pub struct RunningSession {
     pub outbound: mpsc::Receiver<Value>,
     /// Ends the session at once.
     pub stop: CancellationToken,
-    /// Does the session's work and ends with it. Whoever launched a session has to run it.
+    /// Does the session's work and ends with it. Whoever launched a session has to run it. When it
+    /// is over, every frame has been handed to `outbound`.
     pub ended: BoxFuture<'static, RunEnd>,
 }
 
@@ -141,6 +142,7 @@ pub struct RunEnd {
     pub is_orderly: bool,
     /// What it said when it ended, for people; empty when there is nothing to say.
     pub message: String,
-    /// What a process would have returned: 0 when its last round succeeded.
+    /// What a process would have returned: 0 when its last round succeeded, 128 and the number of
+    /// the signal that ended it.
     pub exit_code: i32,
 }

@@ -8,6 +8,7 @@ pub mod wire;
 
 mod settings;
 
+mod last_words;
 mod launch;
 mod subprocess;
 

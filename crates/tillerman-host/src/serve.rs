@@ -23,8 +23,6 @@ use crate::shelf::Shelf;
 
 const MOST_CONNECTIONS: usize = 2_048;
 const MOST_SOCKETS: usize = 1_024;
-/// How long the head of a request may take.
-const LONGEST_HEAD: Duration = Duration::from_secs(10);
 const LARGEST_HEAD: usize = 64 * 1024;
 /// How long connections may take to end when the host does.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -89,7 +87,9 @@ impl Host {
             shared: Arc::clone(&shared),
         });
         let mut connections = JoinSet::new();
-        accept(&listener, &router(state), &shutdown, &leaving, &mut connections).await;
+        let head = shared.settings.timeouts.head;
+        let door = Door { router: router(state), head, leaving: leaving.clone() };
+        accept(&listener, &door, &shutdown, &mut connections).await;
         drop(listener);
         let longest = shared.settings.timeouts.drain + GOODBYE;
         directory.drain(longest).await;
@@ -108,11 +108,19 @@ fn hosts(address: SocketAddr, allowed: &[String]) -> Vec<String> {
     own.into_iter().chain([address.to_string()]).chain(allowed.iter().cloned()).collect()
 }
 
+/// What every connection meets.
+#[derive(Clone)]
+struct Door {
+    router: Router,
+    /// How long the head of a request may take.
+    head: Duration,
+    leaving: CancellationToken,
+}
+
 async fn accept(
     listener: &TcpListener,
-    router: &Router,
+    door: &Door,
     shutdown: &CancellationToken,
-    leaving: &CancellationToken,
     connections: &mut JoinSet<()>,
 ) {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
@@ -135,15 +143,16 @@ async fn accept(
             tracing::warn!("too many connections; one was turned away");
             continue;
         };
-        let (router, leaving) = (router.clone(), leaving.clone());
+        let door = door.clone();
         connections.spawn(async move {
-            attend(stream, peer, router, leaving).await;
+            attend(stream, peer, door).await;
             drop(permit);
         });
     }
 }
 
-async fn attend(stream: TcpStream, peer: SocketAddr, router: Router, leaving: CancellationToken) {
+async fn attend(stream: TcpStream, peer: SocketAddr, door: Door) {
+    let Door { router, head, leaving } = door;
     // Small messages must not wait for larger ones.
     drop(stream.set_nodelay(true));
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
@@ -152,7 +161,7 @@ async fn attend(stream: TcpStream, peer: SocketAddr, router: Router, leaving: Ca
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(LONGEST_HEAD)
+        .header_read_timeout(head)
         .max_buf_size(LARGEST_HEAD)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

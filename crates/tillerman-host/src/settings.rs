@@ -97,6 +97,8 @@ pub struct Timeouts {
     pub files: Duration,
     /// Between two pings on a socket; a client that answers none is gone.
     pub ping: Duration,
+    /// For the head of a request; a connection that does not send one is closed.
+    pub head: Duration,
 }
 
 impl Default for Timeouts {
@@ -112,6 +114,7 @@ impl Default for Timeouts {
             drain: Duration::from_secs(8),
             files: Duration::from_secs(1),
             ping: Duration::from_secs(30),
+            head: Duration::from_secs(10),
         }
     }
 }

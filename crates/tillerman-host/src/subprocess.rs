@@ -1,6 +1,7 @@
 //! Sessions as processes of their own: slower to start, isolated, and as another user if wanted.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::last_words::Secrets;
 use crate::launch::{
     BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
     SessionStart,
@@ -25,6 +27,11 @@ const LONGEST_LINE: usize = 8 * 1024 * 1024;
 const KEPT_STDERR: usize = 8 * 1024;
 /// How long a session may take to end when it is told to.
 const LEAVE: Duration = Duration::from_secs(5);
+/// How long the pipes of a session that has ended are read while nothing comes: what it started
+/// may hold them open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// What shells add to the number of a signal that ended a process.
+const SIGNALLED: i32 = 128;
 
 /// Starts sessions as processes.
 #[derive(Clone, Debug)]
@@ -58,14 +65,20 @@ impl Launcher for Subprocess {
             let papers = self.papers(&order).map_err(|error| {
                 LaunchError::new(format!("The session's settings could not be written: {error}."))
             })?;
-            self.start(&order.cwd, &arguments(&order), &BTreeMap::new(), papers)
+            let mut secrets = self.secrets(&order.environment);
+            order.mcp_servers.values().for_each(|server| secrets.note_server(server));
+            let start = Start { cwd: &order.cwd, variables: &BTreeMap::new(), papers, secrets };
+            self.start(&arguments(&order), start)
         })
     }
 
     fn open(&self, order: OpenOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
-        Box::pin(
-            async move { self.start(&order.cwd, &order.arguments, &order.environment, Vec::new()) },
-        )
+        Box::pin(async move {
+            let secrets = self.secrets(&order.environment);
+            let (cwd, variables) = (&order.cwd, &order.environment);
+            let start = Start { cwd, variables, papers: Vec::new(), secrets };
+            self.start(&order.arguments, start)
+        })
     }
 
     fn probe(&self, _model: &str) -> BoxFuture<'_, Health> {
@@ -80,14 +93,17 @@ impl Launcher for Subprocess {
     }
 }
 
+/// What a session is started with beside its arguments.
+struct Start<'a> {
+    cwd: &'a Path,
+    variables: &'a BTreeMap<String, String>,
+    papers: Vec<(OsString, PathBuf)>,
+    secrets: Secrets,
+}
+
 impl Subprocess {
-    fn start(
-        &self,
-        cwd: &Path,
-        arguments: &[String],
-        variables: &BTreeMap<String, String>,
-        papers: Vec<(OsString, PathBuf)>,
-    ) -> Result<RunningSession, LaunchError> {
+    fn start(&self, arguments: &[String], start: Start<'_>) -> Result<RunningSession, LaunchError> {
+        let Start { cwd, variables, papers, secrets } = start;
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -116,9 +132,19 @@ impl Subprocess {
         let (inbound, to_write) = mpsc::channel(IN_FLIGHT);
         let (read, outbound) = mpsc::channel(IN_FLIGHT);
         let stop = CancellationToken::new();
-        let process = Process { child, stop: stop.clone(), papers };
+        let process = Process { child, stop: stop.clone(), papers, secrets };
         let ended = Box::pin(process.attend(Pipes { stdin, stdout, stderr }, to_write, read));
         Ok(RunningSession { inbound, outbound, stop, ended })
+    }
+
+    /// What a session knows and nobody is to read in its last words.
+    fn secrets(&self, variables: &BTreeMap<String, String>) -> Secrets {
+        let mut secrets = Secrets::default();
+        for (name, value) in &self.environment {
+            secrets.note(&name.to_string_lossy(), &value.to_string_lossy());
+        }
+        variables.iter().for_each(|(name, value)| secrets.note(name, value));
+        secrets
     }
 
     /// Settings and servers go in files, since a command line is open to every user.
@@ -217,6 +243,7 @@ struct Process {
     child: Child,
     stop: CancellationToken,
     papers: Vec<(OsString, PathBuf)>,
+    secrets: Secrets,
 }
 
 impl Process {
@@ -229,13 +256,22 @@ impl Process {
         let Pipes { stdin, stdout, stderr } = pipes;
         let group = self.child.id();
         let stop = self.stop.clone();
+        let exited = CancellationToken::new();
+        let mut said = Vec::new();
         let work = async {
-            let ((), (), said) = tokio::join!(
-                write_lines(stdin, to_write),
-                read_lines(stdout, read),
-                keep_end(stderr)
-            );
-            (self.child.wait().await, said)
+            // The end of the process ends the writing, for which nobody else would see to it.
+            let ending = async {
+                let status = tokio::select! {
+                    status = self.child.wait() => status,
+                    never = write_lines(stdin, to_write) => match never {},
+                };
+                exited.cancel();
+                status
+            };
+            let reading = read_lines(stdout, read, &exited);
+            let (status, (), ()) =
+                tokio::join!(ending, reading, keep_end(stderr, &mut said, &exited));
+            status
         };
         let ended = tokio::select! {
             ended = work => Some(ended),
@@ -245,13 +281,16 @@ impl Process {
             // A file that is gone already is as good.
             drop(std::fs::remove_file(path));
         }
+        let message = self.secrets.last_words(&said);
         match ended {
-            Some((Ok(status), message)) => {
-                let exit_code = status.code().unwrap_or(1);
+            Some(Ok(status)) => {
+                use std::os::unix::process::ExitStatusExt as _;
+                let signal = status.signal().map_or(1, |signal| SIGNALLED + signal);
+                let exit_code = status.code().unwrap_or(signal);
                 RunEnd { is_orderly: status.success(), message, exit_code }
             }
-            Some((Err(error), said)) => {
-                let message = format!("{said}\n{error}");
+            Some(Err(error)) => {
+                let message = format!("{message}\n{error}");
                 RunEnd { is_orderly: false, message, exit_code: 1 }
             }
             None => RunEnd { is_orderly: true, ..RunEnd::default() },
@@ -275,24 +314,31 @@ async fn leave(stop: &CancellationToken, group: Option<u32>) {
     }
 }
 
-async fn write_lines(mut stdin: ChildStdin, mut frames: mpsc::Receiver<Value>) {
+/// Hands frames to the session until there are no more, then closes its input; never ends.
+async fn write_lines(mut stdin: ChildStdin, mut frames: mpsc::Receiver<Value>) -> Infallible {
     while let Some(frame) = frames.recv().await {
         let line = format!("{frame}\n");
         if stdin.write_all(line.as_bytes()).await.is_err() {
-            return;
+            break;
         }
     }
+    drop(stdin);
+    std::future::pending().await
 }
 
-async fn read_lines(stdout: ChildStdout, frames: mpsc::Sender<Value>) {
+async fn read_lines(stdout: ChildStdout, frames: mpsc::Sender<Value>, exited: &CancellationToken) {
     let mut reader = BufReader::new(stdout);
     let mut line = Vec::new();
     loop {
         line.clear();
         let mut limited = (&mut reader).take(LONGEST_LINE as u64);
-        match limited.read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
+        let count = tokio::select! {
+            biased;
+            count = limited.read_until(b'\n', &mut line) => count,
+            () = quiet(exited) => return,
+        };
+        if matches!(count, Ok(0) | Err(_)) {
+            return;
         }
         let Ok(frame) = serde_json::from_slice(&line) else {
             tracing::warn!("a session printed a line that is not a frame");
@@ -304,14 +350,24 @@ async fn read_lines(stdout: ChildStdout, frames: mpsc::Sender<Value>) {
     }
 }
 
-/// The end of what is said on standard error.
-async fn keep_end(mut stderr: ChildStderr) -> String {
-    let mut kept: Vec<u8> = Vec::new();
+/// Keeps the end of what is said on standard error.
+async fn keep_end(mut stderr: ChildStderr, kept: &mut Vec<u8>, exited: &CancellationToken) {
     let mut chunk = [0_u8; 2_048];
-    while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
+    loop {
+        let count = tokio::select! {
+            biased;
+            count = stderr.read(&mut chunk) => count,
+            () = quiet(exited) => return,
+        };
+        let Ok(count @ 1..) = count else { return };
         kept.extend_from_slice(&chunk[..count]);
         let surplus = kept.len().saturating_sub(KEPT_STDERR);
         kept.drain(..surplus);
     }
-    String::from_utf8_lossy(&kept).trim().to_owned()
+}
+
+/// Waits until the process has ended and then some.
+async fn quiet(exited: &CancellationToken) {
+    exited.cancelled().await;
+    tokio::time::sleep(LAST_WORDS).await;
 }

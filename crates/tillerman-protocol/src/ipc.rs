@@ -191,6 +191,13 @@ pub enum IpcBody {
         /// What can be allowed for good, one label each.
         suggestions: Vec<String>,
     },
+    /// Something about the run that the user should know; the request goes on.
+    Notice {
+        /// What happened and what is done about it, for people.
+        notice: String,
+        /// The conversation.
+        conversation_id: Option<String>,
+    },
     /// The request is done. Each request ends with this or an error, once.
     Done {
         /// What was asked for.

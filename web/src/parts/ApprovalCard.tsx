@@ -13,6 +13,7 @@ import { ExpiresIn } from "./ExpiresIn";
 import { InputEditor } from "./InputEditor";
 import { PlanCard } from "./PlanCard";
 import { QuestionCard } from "./QuestionCard";
+import { byPerson, useArmed } from "./useArmed";
 
 export function ApprovalCard({ approval }: { approval: Approval }) {
   if (approval.state !== "pending") {
@@ -46,6 +47,7 @@ function PermissionCard({ approval }: { approval: Approval }) {
   const [always, setAlways] = useState<number[]>([]);
   const [message, setMessage] = useState("");
   const card = useRef<HTMLElement>(null);
+  const armed = useArmed();
 
   const send = async (given: Parameters<typeof answer>[1]): Promise<void> => {
     setBusy(true);
@@ -62,6 +64,9 @@ function PermissionCard({ approval }: { approval: Approval }) {
   const onKeyDown = (event: KeyboardEvent): void => {
     // Letters count only on the card itself, so that nothing typed elsewhere approves anything.
     if (event.target !== card.current || event.ctrlKey || event.metaKey || event.altKey || !mayAnswer.value) {
+      return;
+    }
+    if (!event.isTrusted || !armed) {
       return;
     }
     const edit = isOwner.value ? () => setStep("edit") : undefined;
@@ -93,7 +98,7 @@ function PermissionCard({ approval }: { approval: Approval }) {
       {!mayAnswer.value && <p class="muted">You can watch here; somebody with the role of an approver answers.</p>}
       {mayAnswer.value && step === "ask" && (
         <div class="buttons">
-          <button type="button" class="primary" disabled={busy} onClick={allow}>
+          <button type="button" class="primary" disabled={busy || !armed} onClick={byPerson(allow)}>
             {always.length > 0 ? "Approve and remember" : "Approve"} <kbd>Y</kbd>
           </button>
           <button type="button" disabled={busy} onClick={() => setStep("deny")}>

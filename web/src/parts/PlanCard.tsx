@@ -8,11 +8,13 @@ import { isOwner, mayAnswer } from "../state";
 import { visible } from "../text/visible";
 import { scopeOf } from "../view/suggestion";
 import { Markdown } from "./Markdown";
+import { byPerson, useArmed } from "./useArmed";
 
 export function PlanCard({ approval }: { approval: Approval }) {
   const [message, setMessage] = useState("");
   const [always, setAlways] = useState<number[]>([]);
   const [busy, setBusy] = useState(false);
+  const armed = useArmed();
   const plan = (approval.input as { plan?: unknown } | null)?.plan;
   const text = typeof plan === "string" ? visible(plan) : approval.display.lines.map(visible).join("\n");
   const send = async (given: Parameters<typeof answer>[1]): Promise<void> => {
@@ -50,8 +52,8 @@ export function PlanCard({ approval }: { approval: Approval }) {
             <button
               type="button"
               class="primary"
-              disabled={busy}
-              onClick={() => void send({ decision: "allow", ...(always.length > 0 ? { always } : {}) })}
+              disabled={busy || !armed}
+              onClick={byPerson(() => void send({ decision: "allow", ...(always.length > 0 ? { always } : {}) }))}
             >
               Approve the plan
             </button>

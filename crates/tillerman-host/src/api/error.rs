@@ -69,6 +69,7 @@ impl From<Refusal> for ApiError {
             RefusalKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             RefusalKind::Full => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
             RefusalKind::Failed => (StatusCode::BAD_GATEWAY, "session_failed"),
+            RefusalKind::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "storage_failed"),
         };
         Self { fields: refusal.fields, ..Self::new(status, code, refusal.message) }
     }

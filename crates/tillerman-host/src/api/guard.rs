@@ -20,7 +20,8 @@ use crate::metrics::Metrics;
 const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
      font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; \
-     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+     require-trusted-types-for 'script'; trusted-types 'none'",
 );
 /// The socket's path.
 const SOCKET: &str = "/api/v1/socket";

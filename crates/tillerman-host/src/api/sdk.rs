@@ -41,10 +41,13 @@ pub(crate) async fn sdk(
 
 async fn serve(state: Arc<ApiState>, mut socket: WebSocket) {
     let last = match open(&state, &mut socket).await {
-        Ok(session) => {
-            let end = carry(&state, session, &mut socket).await;
-            HostMessage::Closed { exit_code: end.exit_code }
-        }
+        Ok(session) => match carry(&state, session, &mut socket).await {
+            (end, Spoke::Never) if end.exit_code != 0 && !end.message.is_empty() => {
+                let code = Some("invalid_options".to_owned());
+                HostMessage::Refused { error: end.message, code }
+            }
+            (end, _) => HostMessage::Closed { exit_code: end.exit_code },
+        },
         Err((error, code)) => HostMessage::Refused { error, code: Some(code.to_owned()) },
     };
     send(&mut socket, serde_json::to_string(&last).unwrap_or_default()).await;
@@ -88,8 +91,20 @@ async fn open(
     })
 }
 
+/// Whether a session has said anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spoke {
+    Never,
+    Once,
+}
+
 /// Carries frames in both directions until the session ends.
-async fn carry(state: &ApiState, session: RunningSession, socket: &mut WebSocket) -> RunEnd {
+async fn carry(
+    state: &ApiState,
+    session: RunningSession,
+    socket: &mut WebSocket,
+) -> (RunEnd, Spoke) {
+    let mut spoke = Spoke::Never;
     let RunningSession { inbound, mut outbound, stop, ended } = session;
     let mut inbound = Some(inbound);
     let mut work = JoinSet::new();
@@ -98,6 +113,7 @@ async fn carry(state: &ApiState, session: RunningSession, socket: &mut WebSocket
         tokio::select! {
             frame = outbound.recv() => {
                 let Some(frame) = frame else { break };
+                spoke = Spoke::Once;
                 if !send(socket, frame.to_string()).await {
                     stop.cancel();
                 }
@@ -117,10 +133,11 @@ async fn carry(state: &ApiState, session: RunningSession, socket: &mut WebSocket
             }
         }
     }
-    match work.join_next().await {
+    let end = match work.join_next().await {
         Some(Ok(end)) => end,
         Some(Err(_)) | None => RunEnd { exit_code: 1, ..RunEnd::default() },
-    }
+    };
+    (end, spoke)
 }
 
 async fn hear(inbound: &mut Option<tokio::sync::mpsc::Sender<Value>>, text: &str) {

@@ -118,5 +118,6 @@ fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(bytes)
+    // A file or a link that is there already is somebody else's.
+    options.write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }

@@ -63,6 +63,14 @@ struct Written {
     event: Event,
 }
 
+/// What a round hears.
+enum Heard {
+    /// Something that is stored, or a frame that is only shown.
+    Event(Event),
+    /// A word about the run that could not be stored.
+    Remark(String),
+}
+
 impl Round {
     /// Carries a round to its end and says everything about it, the last response included.
     pub(crate) async fn run(self, opening: Opening) {
@@ -105,8 +113,8 @@ impl Round {
                     .as_ref()
                     .map_or_else(|| of_stop(id), |result| progress.end(id, result)));
             };
-            for event in events {
-                if let Some(last) = self.hear(event, &mut progress).await {
+            for heard in events {
+                if let Some(last) = self.hear(heard, &mut progress).await {
                     return Ok(last);
                 }
             }
@@ -118,7 +126,7 @@ impl Round {
         &self,
         attached: &mut Attached,
         progress: &mut Progress,
-    ) -> Result<Option<Vec<Event>>, Refusal> {
+    ) -> Result<Option<Vec<Heard>>, Refusal> {
         let silence = async {
             match progress.stopped_at {
                 Some(at) => tokio::time::sleep_until(at + LAST_WORDS).await,
@@ -147,7 +155,11 @@ impl Round {
                     None => {}
                 }
                 let written = serde_json::from_str::<Written>(&envelope.text);
-                Ok(Some(written.map(|written| written.event).into_iter().collect()))
+                let heard = written.map(|written| match written.event {
+                    Event::Run { message, .. } if envelope.seq.is_none() => Heard::Remark(message),
+                    event => Heard::Event(event),
+                });
+                Ok(Some(heard.into_iter().collect()))
             }
             Err(RecvError::Lagged(_)) => {
                 progress.translator.tear();
@@ -161,7 +173,7 @@ impl Round {
     }
 
     /// Reads what was missed.
-    async fn catch_up(&self, progress: &mut Progress) -> Result<Vec<Event>, Refusal> {
+    async fn catch_up(&self, progress: &mut Progress) -> Result<Vec<Heard>, Refusal> {
         let mut events = Vec::new();
         loop {
             let (id, after) = (self.conversation.clone(), progress.cursor);
@@ -169,12 +181,20 @@ impl Round {
             let page = reading.await?;
             let Some(last) = page.last() else { return Ok(events) };
             progress.cursor = last.seq;
-            events.extend(page.iter().filter_map(|event| serde_json::from_str(&event.body).ok()));
+            let read = page.iter().filter_map(|event| serde_json::from_str(&event.body).ok());
+            events.extend(read.map(Heard::Event));
         }
     }
 
     /// Tells the shell of an event; the last response when it ends the round.
-    async fn hear(&self, event: Event, progress: &mut Progress) -> Option<IpcBody> {
+    async fn hear(&self, heard: Heard, progress: &mut Progress) -> Option<IpcBody> {
+        let event = match heard {
+            Heard::Event(event) => event,
+            Heard::Remark(remark) => {
+                self.notice(remark).await;
+                return None;
+            }
+        };
         match event {
             Event::Frame { frame } if frame["type"] == "result" => {
                 if progress.is_own(&frame) {
@@ -226,12 +246,21 @@ impl Round {
                     return Some(progress.end(&self.conversation, &result));
                 }
             }
-            RunState::Starting | RunState::Running | RunState::Restarting => {}
-        }
-        if !message.is_empty() {
-            tracing::info!(message, "a run has news");
+            RunState::Restarting => {
+                progress.translator.start_over();
+                self.notice(message).await;
+            }
+            RunState::Starting | RunState::Running => self.notice(message).await,
         }
         None
+    }
+
+    /// Tells the shell what became of the run, if there is anything to tell.
+    async fn notice(&self, notice: String) {
+        if !notice.is_empty() {
+            let conversation_id = Some(self.conversation.clone());
+            self.outlet.say(&self.request, IpcBody::Notice { notice, conversation_id }).await;
+        }
     }
 }
 

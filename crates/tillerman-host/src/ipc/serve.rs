@@ -56,6 +56,8 @@ impl Host {
         let (mut reader, writer) = streams;
         let gone = CancellationToken::new();
         let scratch = settings.scratch.clone();
+        // A process that was killed may have left some.
+        drop(std::fs::remove_dir_all(&scratch));
         let now = Arc::clone(&shared.now);
         let (outlet, writing) = Outlet::new(writer, scratch.clone(), now, gone.clone());
         let (directory, keeping) = Directory::new(Arc::clone(&shared));

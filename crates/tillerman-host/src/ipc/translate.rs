@@ -35,6 +35,12 @@ impl Translator {
         self.is_torn = true;
     }
 
+    /// Another run takes over: what the last one did not finish stays said, but nothing belongs to
+    /// it.
+    pub(crate) fn start_over(&mut self) {
+        self.said.clear();
+    }
+
     /// What a shell is told about a frame.
     pub(crate) fn translate(&mut self, frame: &Value) -> Vec<IpcBody> {
         let is_own = frame["parent_tool_use_id"].is_null();

@@ -27,6 +27,8 @@ pub(crate) struct Change {
     pub(crate) items: Vec<Item>,
     pub(crate) new_message: Option<MessageRow>,
     pub(crate) messages: Vec<(String, MessageState)>,
+    /// New places in the queue.
+    pub(crate) places: Vec<(String, u32)>,
     pub(crate) new_card: Option<Box<StoredApproval>>,
     pub(crate) usage: Vec<UsageRow>,
     pub(crate) audit: Vec<AuditNote>,
@@ -206,6 +208,7 @@ impl Change {
     fn is_only_shown(&self) -> bool {
         self.new_message.is_none()
             && self.messages.is_empty()
+            && self.places.is_empty()
             && self.new_card.is_none()
             && self.usage.is_empty()
             && self.audit.is_empty()
@@ -223,6 +226,9 @@ impl Change {
         }
         for (message, state) in &self.messages {
             MessageRow::advance(db, message, *state)?;
+        }
+        for (message, position) in &self.places {
+            MessageRow::place(db, message, *position)?;
         }
         if let Some(card) = &self.new_card {
             card.insert(db)?;

@@ -151,6 +151,7 @@ impl Talk {
         } else {
             self.messages.remove(place);
         }
+        self.close_ranks(change);
     }
 
     fn is_about_stale_session(&mut self, frame: &Value) -> bool {

@@ -15,6 +15,7 @@ mod cards;
 mod committing;
 mod eliciting;
 mod hearing;
+mod queue;
 mod saying;
 mod starting;
 mod trouble;

@@ -103,6 +103,8 @@ pub(crate) enum RefusalKind {
     Full,
     /// The session refused or failed.
     Failed,
+    /// The database refused.
+    Broken,
 }
 
 impl Refusal {
@@ -128,7 +130,10 @@ impl From<StoreError> for Refusal {
             ),
             StoreError::Refused(reason) => {
                 tracing::error!(reason, "the database refused a change");
-                Self::new(RefusalKind::Failed, "The database refused. The log says why.")
+                let text = "The database refused, so nothing was changed. The log of the host says \
+                            why. If the database is damaged, stop the host, move host.db away and \
+                            run tillerman reindex.";
+                Self::new(RefusalKind::Broken, text)
             }
         }
     }

@@ -96,13 +96,7 @@ impl Talk {
             || self.row.shown.state == ConversationState::Paused
             || self.row.shown.pending_approvals > 0
             || self.trouble.restart_at.is_some();
-        // The message that the run has begun with, or is about to, waits no more.
-        let waits = |(message, state): &&(MessageRow, MessageState)| {
-            message.position > 0 && *state != MessageState::Taken
-        };
-        let waiting = self.messages.iter().filter(waits);
-        let waiting = u32::try_from(waiting.count()).unwrap_or(u32::MAX);
-        if is_busy { waiting.saturating_add(1) } else { 0 }
+        if is_busy { self.waiting().saturating_add(1) } else { 0 }
     }
 
     async fn check_budget(&self) -> Result<(), Refusal> {
@@ -187,10 +181,7 @@ impl Talk {
             return drop(reply.send(Err(Refusal::unknown("message in the queue"))));
         };
         match (self.messages[place].1, &mut self.run) {
-            (MessageState::Waiting, _) => {
-                self.messages.remove(place);
-                drop(reply.send(self.note_withdrawn(message_id).await));
-            }
+            (MessageState::Waiting, _) => drop(reply.send(self.withdraw(&message_id).await)),
             (MessageState::Sent, Some(run)) => {
                 let body = json!({"subtype": "cancel_async_message", "message_uuid": message_id});
                 run.request(body, Pending::TakingBack(message_id, reply)).await;
@@ -201,19 +192,9 @@ impl Talk {
 
     /// The run has said whether it still had the message.
     pub(crate) async fn taken_back(&mut self, id: String, answer: &Value, reply: Reply<()>) {
-        let outcome = if answer["cancelled"] == true {
-            self.messages.retain(|(message, _)| message.id != id);
-            self.note_withdrawn(id).await
-        } else {
-            Err(too_late())
-        };
+        let outcome =
+            if answer["cancelled"] == true { self.withdraw(&id).await } else { Err(too_late()) };
         drop(reply.send(outcome));
-    }
-
-    async fn note_withdrawn(&mut self, id: String) -> Result<(), Refusal> {
-        let mut change = Change::event(Event::Unqueued { message_id: id.clone() });
-        change.messages.push((id, MessageState::Withdrawn));
-        Ok(self.commit(change).await?)
     }
 
     /// A line for the audit.

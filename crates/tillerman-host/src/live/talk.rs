@@ -23,8 +23,8 @@ const FEED: usize = 1_024;
 const TOGETHER: usize = 128;
 /// How long a conversation that nobody needs stays in memory.
 const LINGER: Duration = Duration::from_secs(30);
-/// How long a session that has ended may take to hand over its last frames.
-const LAST_FRAMES: Duration = Duration::from_secs(5);
+/// How long a session that says no more may take to end.
+const LAST_STEP: Duration = Duration::from_secs(5);
 
 /// A conversation.
 #[derive(Debug)]
@@ -230,27 +230,32 @@ impl Talk {
         }
     }
 
-    /// Takes in what a session that has ended still had to say.
+    /// Takes in what a session that has ended still had to say; all of it has come.
     async fn hear_rest(&mut self) {
-        let deadline = Instant::now() + LAST_FRAMES;
         loop {
-            let mut frames = Vec::with_capacity(TOGETHER);
-            let rest = receive(&mut self.run, &mut frames);
-            match tokio::time::timeout_at(deadline, rest).await {
-                Ok(1..) => self.hear(frames).await,
-                Ok(0) | Err(_) => return,
+            let mut frames = Vec::new();
+            while frames.len() < TOGETHER
+                && let Some(run) = &mut self.run
+                && let Ok(frame) = run.outbound.try_recv()
+            {
+                frames.push(frame);
             }
+            if frames.is_empty() {
+                return;
+            }
+            self.hear(frames).await;
         }
     }
 
     /// The session says no more; its end is near.
     async fn wait_for_end(&mut self) {
-        let ended = tokio::time::timeout(LAST_FRAMES, self.work.join_next()).await;
+        let ended = tokio::time::timeout(LAST_STEP, self.work.join_next()).await;
         let end = match ended {
             Ok(Some(ended)) => ended.unwrap_or_else(|error| broken(&error)),
             Ok(None) | Err(_) => {
                 self.work.abort_all();
-                RunEnd { message: "The session fell silent.".to_owned(), ..RunEnd::default() }
+                let message = "It closed its output and did not end, so it was cut off.";
+                RunEnd { message: message.to_owned(), ..RunEnd::default() }
             }
         };
         self.run_ended(end).await;

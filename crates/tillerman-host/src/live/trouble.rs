@@ -24,6 +24,8 @@ const MOST_LOOKS: u32 = 10;
 const LONGEST_LOOK: Duration = Duration::from_secs(15);
 /// What an engine says about an id that has a transcript already.
 pub(crate) const IN_USE: &str = "is already in use";
+/// Exit codes of a session that itself decided not to start.
+const REFUSALS: std::ops::Range<i32> = 1..128;
 /// How much of what a session said when it broke is shown.
 const SHOWN: usize = 600;
 
@@ -50,17 +52,41 @@ impl Talk {
             return;
         }
         Metrics::count(&self.shared.metrics.runs_broken);
+        if run.greeting.is_none() && REFUSALS.contains(&end.exit_code) {
+            // It would refuse again.
+            return self.refused_to_start(&end).await;
+        }
         tracing::error!(message = end.message, "a run ended in the middle of its work");
-        self.plan_restart(&end.message).await;
+        self.plan_restart(&end).await;
     }
 
-    async fn plan_restart(&mut self, reason: &str) {
+    async fn refused_to_start(&mut self, end: &RunEnd) {
+        tracing::error!(message = end.message, code = end.exit_code, "a session did not start");
+        let said = match end.message.as_str() {
+            "" => "It did not say why; the log of the host may. ".to_owned(),
+            said => format!("It said:\n{said}\n"),
+        };
+        let text = format!(
+            "The run could not be started: the session ended with exit code {} before it took a \
+             message. {said}Put that right, then send a message to try again; what was sent is \
+             kept.",
+            end.exit_code
+        );
+        self.enter(ConversationState::Failed, RunState::Failed, text).await;
+    }
+
+    async fn plan_restart(&mut self, end: &RunEnd) {
         let trouble = &mut self.trouble;
         if trouble.last_restart.is_some_and(|last| last.elapsed() > STABLE) {
             trouble.restarts = 0;
         }
-        let reason: String = reason.chars().take(SHOWN).collect();
-        let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+        let said: String = end.message.chars().take(SHOWN).collect();
+        let reason = match (end.exit_code, said.as_str()) {
+            (0, "") => String::new(),
+            (0, said) => format!(" ({said})"),
+            (code, "") => format!(" (exit code {code})"),
+            (code, said) => format!(" (exit code {code}: {said})"),
+        };
         if trouble.restarts >= MOST_RESTARTS {
             let text = format!(
                 "The run broke {} times in a row{reason}. It was not started again. Send a message \
@@ -225,6 +251,7 @@ impl Talk {
             }
         }
         self.messages.retain(|(_, state)| *state == MessageState::Waiting);
+        self.close_ranks(&mut change);
         let message = format!("{problem} The run was stopped. Send a message to go on.");
         change.push(Event::Run { state: RunState::Failed, message });
         self.row.shown.state = ConversationState::Failed;

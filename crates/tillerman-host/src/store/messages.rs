@@ -126,6 +126,17 @@ impl MessageRow {
         Ok(())
     }
 
+    /// Gives a message its new place in the queue.
+    pub(crate) fn place(
+        connection: &Connection,
+        id: &str,
+        position: u32,
+    ) -> Result<(), rusqlite::Error> {
+        let sql = "UPDATE messages SET position = ?2 WHERE id = ?1";
+        connection.prepare_cached(sql)?.execute(params![id, position])?;
+        Ok(())
+    }
+
     /// Withdraws a message and everything after it. False when nothing stands before it.
     pub(crate) fn withdraw_from(
         connection: &Connection,

@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::FlockOperation;
 
 use crate::store::migrations::migrate;
@@ -40,6 +40,18 @@ pub enum OpenStoreError {
         found: usize,
         /// The newest version that is known.
         known: usize,
+    },
+    /// What is there is no database, or a broken one.
+    #[error(
+        "{} is damaged: {source}. It was left as it is. Move it away and run tillerman reindex, \
+         which finds conversations again in their transcripts; projects, users and open cards are \
+         in a backup of the file or lost", path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
     },
     /// The database refuses.
     #[error("the database cannot be opened: {0}")]
@@ -77,13 +89,29 @@ pub(crate) fn writer(directory: &Path) -> Result<Connection, OpenStoreError> {
     let path = directory.join(DATABASE);
     let made = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
     made.map_err(|source| OpenStoreError::Directory { path: path.clone(), source })?;
-    let mut connection = Connection::open(&path)?;
+    prepared(&path).map_err(|error| match error {
+        OpenStoreError::Database(source) if is_damage(&source) => {
+            OpenStoreError::Damaged { path, source }
+        }
+        other => other,
+    })
+}
+
+fn prepared(path: &Path) -> Result<Connection, OpenStoreError> {
+    let mut connection = Connection::open(path)?;
+    // Damage at the beginning is found here, before anything is changed.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A card that was shown must be there after a power cut; commits are grouped to afford it.
     connection.pragma_update(None, "synchronous", "FULL")?;
     tune(&connection)?;
     migrate(&mut connection)?;
     Ok(connection)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 
 /// A connection that only reads.

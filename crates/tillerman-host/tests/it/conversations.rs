@@ -78,6 +78,69 @@ async fn messages_for_a_busy_run_have_a_place_and_can_be_taken_back() {
     assert!(kinds.contains(&json!("queued")) && kinds.contains(&json!("unqueued")));
 }
 
+/// Where each message stands in the queue, by what clients were told last.
+async fn places(world: &World, id: &str) -> Vec<(String, u64)> {
+    let mut places: Vec<(String, u64)> = Vec::new();
+    for event in world.events(id).await {
+        let message = event["message_id"].as_str().unwrap_or_default();
+        if matches!(event["kind"].as_str(), Some("queued" | "unqueued")) {
+            places.retain(|(held, _)| held != message);
+        }
+        if let Some(position @ 1..) = event["position"].as_u64() {
+            places.push((message.to_owned(), position));
+        }
+    }
+    places.sort_by_key(|(_, position)| *position);
+    places
+}
+
+#[tokio::test]
+async fn whoever_waits_hears_of_a_new_place_when_one_leaves_the_queue() {
+    let mut world = World::new().await;
+    let id = world.conversation().await;
+    world.say(&id, "first").await;
+    let (mut puppet, prompt) = world.prompted().await;
+    let mut waiting = Vec::new();
+    for text in ["two", "three", "four"] {
+        waiting.push(world.say(&id, text).await);
+        puppet.hear().await;
+    }
+    let stand = |messages: &[&String]| -> Vec<(String, u64)> {
+        messages.iter().map(|it| (*it).clone()).zip(1..).collect()
+    };
+    let [two, three, four] = waiting.as_slice() else { panic!("{waiting:?}") };
+    assert_eq!(places(&world, &id).await, stand(&[two, three, four]));
+    // One is taken back, and those behind it move up.
+    let queue = format!("/conversations/{id}/queue/{three}");
+    let playing = async {
+        let request = puppet.hear().await;
+        puppet.answer(&request, json!({"cancelled": true})).await;
+    };
+    let (taken_back, ()) = tokio::join!(world.send("DELETE", &queue, json!({})), playing);
+    taken_back.expect(204);
+    assert_eq!(places(&world, &id).await, stand(&[two, four]));
+    // One is taken up; a socket hears of both.
+    let mut socket = world.socket().await;
+    let last = world.get(&format!("/conversations/{id}/events")).await.expect(200);
+    socket.subscribe(&id, last["last_seq"].as_u64().unwrap()).await;
+    puppet.lifecycle(&prompt["uuid"], "completed").await;
+    puppet.lifecycle(&json!(two), "started").await;
+    let mut told = Vec::new();
+    while told.len() < 2 {
+        let event = socket.next_of("event").await["event"].clone();
+        if event["kind"] == "queued" {
+            told.push((event["message_id"].clone(), event["position"].clone()));
+        }
+    }
+    assert_eq!(told, [(json!(two), json!(0)), (json!(four), json!(1))]);
+    // A new message takes the next place, also under a new host.
+    let five = world.say(&id, "five").await;
+    assert_eq!(places(&world, &id).await, stand(&[four, &five]));
+    drop((puppet, socket));
+    let world = world.again(|_| {}).await;
+    assert_eq!(places(&world, &id).await, stand(&[four, &five]));
+}
+
 #[tokio::test]
 async fn mode_and_model_reach_a_run_that_is_under_way() {
     let mut world = World::new().await;

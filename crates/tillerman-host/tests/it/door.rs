@@ -147,6 +147,7 @@ async fn every_answer_says_what_browsers_may_do_with_it() {
         let policy = answer.header("content-security-policy").unwrap();
         assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"));
         assert!(!policy.contains("unsafe"), "{policy}");
+        assert!(policy.contains("require-trusted-types-for 'script'"), "{policy}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
         assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
     }
@@ -184,6 +185,8 @@ async fn viewers_look_and_nothing_else() {
     };
     let info = call("GET", "/info").send().await.expect(200);
     assert_eq!(info["user"], json!({"name": "vera", "role": "viewer"}));
+    let root = world.root.path().to_str().unwrap();
+    assert!(!info.to_string().contains(root), "a path of the host is told: {info}");
     call("GET", &format!("/conversations/{id}")).send().await.expect(200);
     for (method, path) in [
         ("POST", "/conversations".to_owned()),
@@ -212,6 +215,23 @@ async fn a_head_that_never_ends_is_not_waited_for() {
     drop(within("an end", stream.read_to_end(&mut answer)).await);
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.is_empty() || answer.contains(" 431 "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_or_drips_is_closed() {
+    let hasty = |settings: &mut tillerman_host::HostSettings| {
+        settings.timeouts.head = std::time::Duration::from_millis(100);
+    };
+    let world = World::with(hasty).await;
+    for beginning in ["", "GET /api/v1/info HTTP/1.1\r\nhost: x\r\n"] {
+        let mut stream = tokio::net::TcpStream::connect(world.address).await.unwrap();
+        stream.write_all(beginning.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        drop(within("the end of the connection", stream.read_to_end(&mut answer)).await);
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.is_empty() || answer.contains(" 408 "), "{answer}");
+    }
+    world.get("/info").await.expect(200);
 }
 
 #[tokio::test]

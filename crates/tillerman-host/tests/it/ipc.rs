@@ -1,6 +1,7 @@
 //! The host behind a shell's two pipes.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tillerman_host::{IpcEnd, Memory};
@@ -185,6 +186,38 @@ async fn a_failed_round_is_an_error_with_the_id_of_its_request() {
 }
 
 #[tokio::test]
+async fn a_run_that_is_started_again_is_told_and_the_request_goes_on() {
+    let mut shell = Shell::start().await;
+    shell.say("r1", "work").await;
+    let (puppet, _) = shell.prompted().await;
+    puppet.say(delta("half")).await;
+    assert_eq!(shell.hear().await["token"], "half");
+    puppet.exit(137, "out of memory");
+    let notice = shell.hear().await;
+    assert_eq!((&notice["type"], &notice["id"]), (&json!("notice"), &json!("r1")));
+    let text = notice["notice"].as_str().unwrap();
+    assert!(text.contains("out of memory") && text.contains("started again"), "{text}");
+    let (puppet, prompt) = shell.prompted().await;
+    assert_eq!(prompt["message"]["content"], "work");
+    puppet.text("whole").await;
+    puppet.result(0.0).await;
+    assert_eq!(shell.hear().await["token"], "whole");
+    assert_eq!(shell.hear().await["type"], "done");
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_start_ends_the_request_with_its_last_words() {
+    let mut shell = Shell::start().await;
+    shell.say("r1", "work").await;
+    let puppet = within("a session", shell.puppets.recv()).await.unwrap();
+    puppet.exit(1, "the sandbox cannot be built");
+    let error = shell.hear().await;
+    assert_eq!((&error["type"], &error["id"]), (&json!("error"), &json!("r1")));
+    let text = error["error"].as_str().unwrap();
+    assert!(text.contains("exit code 1") && text.contains("sandbox cannot be built"), "{text}");
+}
+
+#[tokio::test]
 async fn requests_that_make_no_sense_are_errors_and_the_next_is_heard() {
     let mut shell = Shell::start().await;
     shell.line("this is not JSON").await;
@@ -351,6 +384,28 @@ async fn what_is_too_long_for_a_line_is_in_a_file() {
 }
 
 #[tokio::test]
+async fn a_file_that_somebody_put_in_the_way_is_not_written() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let mut shell = Shell::start().await;
+    let (place, victim) = (shell.data.path().join("long"), shell.data.path().join("victim"));
+    std::fs::write(&victim, "as it was").unwrap();
+    std::fs::create_dir(&place).unwrap();
+    symlink(&victim, place.join("response-1.json")).unwrap();
+    shell.say("1", "read it").await;
+    let (puppet, _) = shell.prompted().await;
+    let long = "x".repeat(2 * 1024 * 1024);
+    puppet.text(&long).await;
+    let told = shell.hear().await;
+    assert_eq!(told["type"], "error", "{told}");
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "as it was");
+    // The next one has a place of its own, which nobody else can read.
+    puppet.text(&long).await;
+    let told = shell.hear().await;
+    let mode = std::fs::metadata(told["file"].as_str().unwrap()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
 async fn a_shell_that_closes_its_end_still_hears_the_answer() {
     let mut shell = Shell::start().await;
     shell.say("1", "hello").await;
@@ -395,7 +450,10 @@ async fn the_host_ends_when_it_is_told_to() {
     let mut shell = Shell::start().await;
     shell.say("1", "hello").await;
     let (puppet, _) = shell.prompted().await;
+    let told = Instant::now();
     shell.shutdown.cancel();
     assert_eq!(shell.end().await, IpcEnd::ToldToEnd);
     assert!(puppet.stop.is_cancelled());
+    // A session that has ended is not listened to any longer, even if its channel stays open.
+    assert!(told.elapsed() < Duration::from_secs(2), "{:?}", told.elapsed());
 }

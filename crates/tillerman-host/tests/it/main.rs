@@ -20,6 +20,8 @@ mod files;
 #[cfg(test)]
 mod ipc;
 #[cfg(test)]
+mod isolated;
+#[cfg(test)]
 mod projects;
 #[cfg(test)]
 mod restarts;

@@ -52,6 +52,28 @@ async fn a_database_of_a_later_program_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_damaged_database_is_named_left_alone_and_says_what_to_do() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("host.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch("CREATE TABLE a (b); CREATE TABLE c (d)").unwrap();
+    drop(database);
+    let mut scrambled = std::fs::read(&path).unwrap();
+    scrambled[100..4_000].fill(0xa5);
+    for damaged in [b"this is no database, whatever its name is".repeat(50), scrambled] {
+        std::fs::write(&path, &damaged).unwrap();
+        let Err(error) = Store::open(root.path()) else { panic!("opened") };
+        assert!(matches!(error, OpenStoreError::Damaged { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("host.db") && text.contains("tillerman reindex"), "{text}");
+        assert_eq!(std::fs::read(&path).unwrap(), damaged, "it was changed");
+    }
+    // Moving it away is enough to go on.
+    std::fs::rename(&path, root.path().join("damaged.db")).unwrap();
+    Store::open(root.path()).unwrap();
+}
+
+#[tokio::test]
 async fn a_database_that_refuses_loses_nothing_and_the_run_waits() {
     let mut world = World::new().await;
     let id = world.conversation().await;
@@ -73,7 +95,8 @@ async fn a_database_that_refuses_loses_nothing_and_the_run_waits() {
     let body = json!({"text": "more", "client_id": "2"});
     let other = world.conversation().await;
     let refused = world.send("POST", &format!("/conversations/{other}/messages"), body).await;
-    assert!(refused.status >= 500, "{refused:?}");
+    assert!(!refused.text.contains("RAISE") && !refused.text.contains("events"), "{refused:?}");
+    assert_eq!(refused.expect_error(500), "storage_failed");
     database.execute_batch("DROP TRIGGER full").unwrap();
     let stored = loop {
         let event = socket.next_of("event").await;

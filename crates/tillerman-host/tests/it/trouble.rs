@@ -33,6 +33,37 @@ async fn a_run_that_breaks_is_started_again_but_not_for_ever() {
 }
 
 #[tokio::test]
+async fn a_session_that_refuses_to_start_is_told_with_its_last_words_and_not_repeated() {
+    let mut world = World::with(quick).await;
+    let id = world.conversation().await;
+    let message = world.say(&id, "go").await;
+    world.puppet().await.exit(3, "settings.json, line 4: no such key");
+    world.reaches(&id, "failed").await;
+    let told = world.run_messages(&id).await;
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    for part in ["exit code 3", "settings.json, line 4: no such key", "send a message"] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+    // A person may try again, and nothing that was sent is lost.
+    world.say(&id, "again").await;
+    let (mut puppet, prompt) = world.prompted().await;
+    assert_eq!(prompt["uuid"], message.as_str());
+    assert_eq!(puppet.hear().await["message"]["content"], "again");
+}
+
+#[tokio::test]
+async fn a_session_that_a_signal_ended_at_its_start_is_started_again() {
+    let mut world = World::with(quick).await;
+    let id = world.conversation().await;
+    let message = world.say(&id, "go").await;
+    world.puppet().await.exit(137, "");
+    let (_puppet, prompt) = world.prompted().await;
+    assert_eq!(prompt["uuid"], message.as_str());
+    let told = world.run_messages(&id).await;
+    assert!(told[0].contains("(exit code 137) and is started again"), "{told:?}");
+}
+
+#[tokio::test]
 async fn three_outages_in_a_row_pause_until_the_provider_is_back() {
     let mut world = World::with(quick).await;
     *world.puppeteer.health.lock().unwrap() = Health::Down;

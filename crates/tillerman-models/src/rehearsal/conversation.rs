@@ -36,7 +36,9 @@ impl Conversation {
             .messages
             .iter()
             .enumerate()
-            .filter_map(|(at, message)| Some((at, prompt_text(message, &tools)?)))
+            .flat_map(|(at, message)| {
+                prompt_texts(message, &tools).into_iter().map(move |text| (at, text))
+            })
             .collect();
         let (newest, prompt) = prompts.pop().unwrap_or_default();
         Self {
@@ -48,28 +50,32 @@ impl Conversation {
     }
 }
 
-/// The prompt a message holds, if any.
+/// The prompts a message holds: what was said before an interrupt is one, what came after it the
+/// next.
 ///
 /// Text beside tool results is usually a remark of the engine or a hook; it counts as a prompt
 /// only when it can be understood as one, or the same calls would be made again and again.
-fn prompt_text(message: &Message, tools: &[&str]) -> Option<String> {
+fn prompt_texts(message: &Message, tools: &[&str]) -> Vec<String> {
     if message.role != Role::User {
-        return None;
+        return Vec::new();
     }
-    let (text, beside_results) = match &message.content {
-        Content::Text(text) => (without_remarks(text), false),
+    let (texts, beside_results): (Vec<String>, bool) = match &message.content {
+        Content::Text(text) => (vec![without_remarks(text)], false),
         Content::Blocks(blocks) => {
             let last_result = blocks.iter().rposition(|b| matches!(b, Block::ToolResult(_)));
             let said = &blocks[last_result.map_or(0, |at| at + 1)..];
-            let texts: Vec<String> =
-                said.iter().filter_map(Block::as_text).map(without_remarks).collect();
-            (texts.join("\n"), last_result.is_some())
+            let texts = said.iter().filter_map(Block::as_text).map(without_remarks);
+            (texts.collect(), last_result.is_some())
         }
     };
-    let text = text.trim();
-    let is_marker = text.is_empty() || text.starts_with("[Request interrupted");
-    let counts = !is_marker && (!beside_results || is_understood(&understand(text, tools)));
-    counts.then(|| text.to_owned())
+    let is_marker = |text: &String| text.trim_start().starts_with("[Request interrupted");
+    let sections = texts.split(is_marker).map(|section| section.join("\n").trim().to_owned());
+    // Only what stands before the first interrupt stands beside the results.
+    let counts = |(at, text): &(usize, String)| {
+        let is_remark = *at == 0 && beside_results;
+        !text.is_empty() && (!is_remark || is_understood(&understand(text, tools)))
+    };
+    sections.enumerate().filter(counts).map(|(_, text)| text).collect()
 }
 
 /// Removes the elements that engines wrap around prompts.

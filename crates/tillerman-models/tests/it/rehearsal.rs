@@ -269,6 +269,44 @@ async fn remarks_beside_results_do_not_start_over() {
 }
 
 #[tokio::test]
+async fn the_first_prompt_after_an_interrupt_is_answered() {
+    const MARKER: &str = "[Request interrupted by user for tool use]";
+    let mut messages = vec![user("run `one`")];
+    let (blocks, _) = fold(&respond(request(messages.clone(), ALL)).await);
+    let Block::ToolUse { id, .. } = &blocks[0] else { panic!("no call") };
+    let result = Block::ToolResult(ToolResult {
+        tool_use_id: id.clone(),
+        content: Content::Text("The call was interrupted by the user.".to_owned()),
+        is_error: true,
+    });
+    messages.push(Message { role: Role::Assistant, content: Content::Blocks(blocks.clone()) });
+    // The engine puts results, the note about the interrupt and the next prompt in one message.
+    let after = |prompt: &str| {
+        let blocks = vec![result.clone(), Block::text(MARKER), Block::text(prompt)];
+        let mut messages = messages.clone();
+        messages.push(Message { role: Role::User, content: Content::Blocks(blocks) });
+        messages
+    };
+    let played = play_on(&mut after("run `two`"), ALL, fine).await;
+    assert_eq!(
+        played.responses.iter().map(|calls| render(calls)).collect::<Vec<_>>(),
+        ["Bash two"]
+    );
+    let played = play_on(&mut after("why did you stop?"), ALL, fine).await;
+    assert!(played.responses.is_empty(), "{:?}", played.responses);
+    assert!(played.answer.contains("why did you stop"), "{}", played.answer);
+
+    // An answer that never began leaves both prompts in one message.
+    let blocks = [Block::text("run `one`"), Block::text(MARKER), Block::text("run `two`")];
+    let both = Message { role: Role::User, content: Content::Blocks(blocks.into()) };
+    let played = play_on(&mut vec![both], ALL, fine).await;
+    assert_eq!(
+        played.responses.iter().map(|calls| render(calls)).collect::<Vec<_>>(),
+        ["Bash two"]
+    );
+}
+
+#[tokio::test]
 async fn a_recap_names_prompts_without_repeating_them() {
     let mut messages = vec![user("run `one`")];
     play_on(&mut messages, ALL, fine).await;

@@ -61,6 +61,13 @@ fn responses_have_a_type_an_id_and_a_time() {
             json!({"type": "tool_use", "tool_use_id": "t", "tool_name": "Read",
                 "tool_input": {"a": 1}}),
         ),
+        (
+            IpcBody::Notice {
+                notice: "it broke".to_owned(),
+                conversation_id: Some("c".to_owned()),
+            },
+            json!({"type": "notice", "notice": "it broke", "conversation_id": "c"}),
+        ),
         (IpcBody::Done { data: None }, json!({"type": "done"})),
         (IpcBody::Error { error: "no".to_owned() }, json!({"type": "error", "error": "no"})),
     ];

@@ -194,6 +194,13 @@ impl Puppet {
         self.end.send(RunEnd { is_orderly: true, ..RunEnd::default() }).unwrap();
     }
 
+    /// Ends the session with this exit code and these last words.
+    pub(crate) fn exit(self, exit_code: i32, message: &str) {
+        drop(self.said);
+        let message = message.to_owned();
+        self.end.send(RunEnd { is_orderly: false, message, exit_code }).unwrap();
+    }
+
     /// Ends the session as a crash would.
     pub(crate) fn crash(self, message: &str) {
         drop(self.said);

@@ -1,6 +1,7 @@
 //! A shell of a desktop application, played by tests over two pipes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -45,7 +46,8 @@ impl Shell {
         let store = within("the data directory", opening).await;
         let (puppeteer, puppets) = Puppeteer::new();
         let now = Arc::new(|| Moment::from_millis(1_794_744_000_000));
-        let settings = HostSettings::new(data.path().to_path_buf());
+        let mut settings = HostSettings::new(data.path().to_path_buf());
+        settings.timeouts.restart = Duration::from_millis(5);
         let host = Host::prepare(settings, store, Arc::new(puppeteer), now).await.unwrap();
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (from, to) = tokio::io::split(theirs);
