@@ -191,7 +191,15 @@ pub(crate) fn offers(definition: &AgentDefinition, name: &str) -> bool {
         definition.tools.as_ref().is_none_or(|tools| tools.iter().any(|t| names(t, false)))
             || is_served(definition, name);
     let forbidden = definition.disallowed_tools.iter().flatten().any(|t| names(t, true));
-    listed && !forbidden
+    // Who may not run commands may not watch any.
+    let runs_none = name == "Monitor" && is_forbidden(definition, "Bash");
+    listed && !forbidden && !runs_none
+}
+
+/// Whether a definition takes a tool away altogether.
+fn is_forbidden(definition: &AgentDefinition, name: &str) -> bool {
+    let mut forbidden = definition.disallowed_tools.iter().flatten().filter_map(|it| split(it));
+    forbidden.any(|(tool, content)| tool == name && content.is_none())
 }
 
 /// Whether a tool comes from a server that a definition names.
