@@ -25,6 +25,7 @@ use crate::greeting::{catalog_with_overrides, greeting};
 use crate::grounds::LocalGrounds;
 use crate::hooks::{Surroundings, hooks};
 use crate::keeper::SettingsKeeper;
+use crate::leftover_trees::Sweep;
 use crate::model_choice::choose_model;
 use crate::opening::{self, Opened};
 use crate::order::{SessionOrder, TextSource};
@@ -220,6 +221,7 @@ fn equip(
     let definitions = library.agents();
     let agents = agents::setup(order, environment, policy, &config, opened, definitions, grounds);
     let mut tools = toolbox::tools(order, policy, config);
+        sweep: Sweep::default(),
     tools.extend(toolbox::skill_tool_of(order, library, policy));
     tools.extend(team::tools(order, environment, policy, opened, agents.as_ref()));
     if outline.mode == PermissionMode::BypassPermissions {

@@ -10,6 +10,7 @@ use tillerman_ports::{AgentMemory, Grounds, McpServers, WorkingCopy};
 use tillerman_protocol::mcp::McpServerConfig;
 
 use crate::environment::Environment;
+use crate::leftover_trees::Sweep;
 use crate::worktree::Worktree;
 
 /// How much of a memory the agent knows from the start; it can read the rest.
@@ -23,6 +24,8 @@ pub(crate) struct LocalGrounds {
     pub(crate) environment: Environment,
     /// How servers are connected to.
     pub(crate) hub: HubConfig,
+    /// Looks after working trees of sessions that were killed.
+    pub(crate) sweep: Sweep,
 }
 
 impl Grounds for LocalGrounds {
@@ -48,7 +51,7 @@ impl Grounds for LocalGrounds {
 
     fn working_copy(&self, agent_id: &str) -> Result<Arc<dyn WorkingCopy>, String> {
         let worktree = Worktree::plan(&self.cwd, agent_id, &self.hub.environment)?;
-        Ok(Arc::new(worktree))
+        Ok(Arc::new(worktree.after(&self.sweep)))
     }
 
     fn servers(&self, servers: Vec<(String, Value)>) -> Result<Arc<dyn McpServers>, String> {

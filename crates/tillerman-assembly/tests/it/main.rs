@@ -12,4 +12,6 @@ mod doors;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod leftover_trees;
+#[cfg(test)]
 mod orders;
