@@ -32,7 +32,9 @@ use crate::order::{SessionOrder, TextSource};
 use crate::permission::{permission_mode, policy, working_directories};
 use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
-use crate::{agents, checkpoints, cleanup, confine, git, instructions, servers, team, toolbox};
+use crate::{
+    agents, checkpoints, cleanup, confine, git, instructions, main_agent, servers, team, toolbox,
+};
 
 /// Builds everything a session needs. The token fires when the session is to end at once.
 ///
@@ -207,7 +209,9 @@ fn equip(
     let web = web_config(environment, &outline.catalog, &opened.id, &door);
     let scratch = toolbox::scratch_directory(environment, opened);
     let plugins = library.running_plugins();
-    let servers = servers::start(order, environment, layers, cwd, scratch.clone(), &plugins)?;
+    let definitions = library.agents();
+    let more = main_agent::servers(order, environment, &definitions);
+    let servers = servers::start(order, environment, layers, cwd, scratch.clone(), &plugins, more)?;
     let outfit = toolbox::Outfit { variables, web, scratch, confiner };
     let config = toolbox::tool_config(order, environment, cwd, policy, outfit);
     let grounds = Arc::new(LocalGrounds {
@@ -217,11 +221,10 @@ fn equip(
             approver: None,
             ..servers::hub_config(order, environment, layers, cwd, config.scratch_directory.clone())
         },
+        sweep: Sweep::default(),
     });
-    let definitions = library.agents();
     let agents = agents::setup(order, environment, policy, &config, opened, definitions, grounds);
     let mut tools = toolbox::tools(order, policy, config);
-        sweep: Sweep::default(),
     tools.extend(toolbox::skill_tool_of(order, library, policy));
     tools.extend(team::tools(order, environment, policy, opened, agents.as_ref()));
     if outline.mode == PermissionMode::BypassPermissions {

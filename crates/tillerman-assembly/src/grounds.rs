@@ -55,26 +55,30 @@ impl Grounds for LocalGrounds {
     }
 
     fn servers(&self, servers: Vec<(String, Value)>) -> Result<Arc<dyn McpServers>, String> {
-        let named = servers.into_iter().map(|(name, mut config)| {
-            if !config.is_object() {
-                return Err(format!("its MCP server {name} is not an object"));
-            }
-            let may_see = |name: &str| tillerman_policy::keep_variable(name);
-            for missing in
-                expand(&mut config, &|name| self.environment.get(name).filter(|_| may_see(name)))
-            {
-                tracing::warn!("the MCP server {name} of an agent uses ${{{missing}}}, not set");
-            }
-            Ok(NamedServer {
-                name,
-                config: McpServerConfig::from(config),
-                scope: "agent".to_owned(),
-                patience: Patience::Required,
-            })
-        });
+        let named = servers.into_iter().map(|server| named(server, &self.environment));
         let named: Vec<NamedServer> = named.collect::<Result<_, _>>()?;
         Ok(Arc::new(McpHub::start(self.hub.clone(), named)))
     }
+}
+
+/// A server that a definition writes out, with the variables that children may see filled in.
+pub(crate) fn named(
+    (name, mut config): (String, Value),
+    environment: &Environment,
+) -> Result<NamedServer, String> {
+    if !config.is_object() {
+        return Err(format!("its MCP server {name} is not an object"));
+    }
+    let may_see = |name: &str| tillerman_policy::keep_variable(name);
+    for missing in expand(&mut config, &|name| environment.get(name).filter(|_| may_see(name))) {
+        tracing::warn!("the MCP server {name} of an agent uses ${{{missing}}}, not set");
+    }
+    Ok(NamedServer {
+        name,
+        config: McpServerConfig::from(config),
+        scope: "agent".to_owned(),
+        patience: Patience::Required,
+    })
 }
 
 /// Names of agents become names of folders, and lead nowhere else.

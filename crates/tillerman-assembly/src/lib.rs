@@ -22,6 +22,7 @@ mod grounds;
 mod hooks;
 mod leftover_trees;
 mod library;
+mod main_agent;
 mod model_choice;
 mod opening;
 mod permission;

@@ -14,4 +14,6 @@ mod endings;
 #[cfg(test)]
 mod leftover_trees;
 #[cfg(test)]
+mod main_agent;
+#[cfg(test)]
 mod orders;

@@ -19,6 +19,7 @@ use crate::agents::desk::Agents;
 use crate::agents::message;
 use crate::agents::order::{self, AGENT, is_agent_call};
 use crate::agents::roster::split;
+use crate::agents::skills::with_skills;
 use crate::hook_desk::HookDesk;
 use crate::session_task::{Inbound, SessionTask};
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
@@ -73,7 +74,7 @@ impl SessionTask {
         let name = seat.map(|seat| seat.name.as_str());
         specs.extend(specs_about_agents(definition, agents, name));
         let prompt = SystemPrompt {
-            base: self.with_skills(definition),
+            base: with_skills(self.ports.library.as_deref(), definition),
             append: seat.map(introduction),
             memory: self.facing.prompt.memory.clone(),
             environment: self.facing.prompt.environment.clone(),

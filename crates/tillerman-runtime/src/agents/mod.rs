@@ -24,6 +24,7 @@ mod skills;
 mod delivery;
 mod desk;
 mod main_agent;
+mod main_part;
 mod message;
 
 mod built_in;
@@ -33,5 +34,5 @@ pub(crate) use delivery::Unheard;
 pub(crate) use desk::Agents;
 pub(crate) use launch::{Caller, Former, Opening};
 pub(crate) use purse::Granting;
-pub use setup::{AgentLimits, AgentSetup, MainAgent};
+pub use setup::{AgentLimits, AgentSetup, Chosen, MainAgent};
 pub(crate) use tree::Tree;
