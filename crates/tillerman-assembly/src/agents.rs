@@ -6,11 +6,12 @@ use std::sync::Arc;
 use tillerman_policy::Policy;
 use tillerman_ports::{AgentFiles, Grounds, Tool, Toolbox};
 use tillerman_protocol::agent::AgentDefinition;
-use tillerman_runtime::{AgentLimits, AgentSetup, MainAgent};
+use tillerman_runtime::{AgentLimits, AgentSetup};
 use tillerman_store::{AgentDirectory, NoAgentFiles};
 use tillerman_tools::{ToolConfig, board_tools, session_tools};
 
 use crate::environment::Environment;
+use crate::main_agent::main_agent;
 use crate::opening::Opened;
 use crate::order::SessionOrder;
 use crate::team;
@@ -85,11 +86,7 @@ pub(crate) fn setup(
     Some(AgentSetup {
         definitions: all,
         built_in: !environment.is_on("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"),
-        main: order
-            .extension
-            .agent
-            .clone()
-            .map(|name| MainAgent { name, keeps_model: order.model.model.is_some() }),
+        main: main_agent(order, environment),
         limits: AgentLimits {
             depth: number("CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH").unwrap_or(usual.depth),
             at_once: environment

@@ -25,13 +25,16 @@ use crate::greeting::{catalog_with_overrides, greeting};
 use crate::grounds::LocalGrounds;
 use crate::hooks::{Surroundings, hooks};
 use crate::keeper::SettingsKeeper;
+use crate::leftover_trees::Sweep;
 use crate::model_choice::choose_model;
 use crate::opening::{self, Opened};
 use crate::order::{SessionOrder, TextSource};
 use crate::permission::{permission_mode, policy, working_directories};
 use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
-use crate::{agents, checkpoints, cleanup, confine, git, instructions, servers, team, toolbox};
+use crate::{
+    agents, checkpoints, cleanup, confine, git, instructions, main_agent, servers, team, toolbox,
+};
 
 /// Builds everything a session needs. The token fires when the session is to end at once.
 ///
@@ -206,7 +209,9 @@ fn equip(
     let web = web_config(environment, &outline.catalog, &opened.id, &door);
     let scratch = toolbox::scratch_directory(environment, opened);
     let plugins = library.running_plugins();
-    let servers = servers::start(order, environment, layers, cwd, scratch.clone(), &plugins)?;
+    let definitions = library.agents();
+    let more = main_agent::servers(order, environment, &definitions);
+    let servers = servers::start(order, environment, layers, cwd, scratch.clone(), &plugins, more)?;
     let outfit = toolbox::Outfit { variables, web, scratch, confiner };
     let config = toolbox::tool_config(order, environment, cwd, policy, outfit);
     let grounds = Arc::new(LocalGrounds {
@@ -216,8 +221,8 @@ fn equip(
             approver: None,
             ..servers::hub_config(order, environment, layers, cwd, config.scratch_directory.clone())
         },
+        sweep: Sweep::default(),
     });
-    let definitions = library.agents();
     let agents = agents::setup(order, environment, policy, &config, opened, definitions, grounds);
     let mut tools = toolbox::tools(order, policy, config);
     tools.extend(toolbox::skill_tool_of(order, library, policy));

@@ -14,8 +14,15 @@ use crate::permission::{permission_mode, policy, working_directories};
 use crate::{confine, settings, toolbox};
 
 /// Tools that are about a session, of which there is none here.
-const OF_SESSIONS: [&str; 6] =
-    ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite", "TaskOutput", "TaskStop"];
+const OF_SESSIONS: [&str; 7] = [
+    "AskUserQuestion",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "TodoWrite",
+    "TaskOutput",
+    "TaskStop",
+    "Monitor",
+];
 
 /// The built-in tools, and what decides about their calls.
 #[derive(Debug)]

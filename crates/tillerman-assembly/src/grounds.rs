@@ -10,6 +10,7 @@ use tillerman_ports::{AgentMemory, Grounds, McpServers, WorkingCopy};
 use tillerman_protocol::mcp::McpServerConfig;
 
 use crate::environment::Environment;
+use crate::leftover_trees::Sweep;
 use crate::worktree::Worktree;
 
 /// How much of a memory the agent knows from the start; it can read the rest.
@@ -23,6 +24,8 @@ pub(crate) struct LocalGrounds {
     pub(crate) environment: Environment,
     /// How servers are connected to.
     pub(crate) hub: HubConfig,
+    /// Looks after working trees of sessions that were killed.
+    pub(crate) sweep: Sweep,
 }
 
 impl Grounds for LocalGrounds {
@@ -48,30 +51,34 @@ impl Grounds for LocalGrounds {
 
     fn working_copy(&self, agent_id: &str) -> Result<Arc<dyn WorkingCopy>, String> {
         let worktree = Worktree::plan(&self.cwd, agent_id, &self.hub.environment)?;
-        Ok(Arc::new(worktree))
+        Ok(Arc::new(worktree.after(&self.sweep)))
     }
 
     fn servers(&self, servers: Vec<(String, Value)>) -> Result<Arc<dyn McpServers>, String> {
-        let named = servers.into_iter().map(|(name, mut config)| {
-            if !config.is_object() {
-                return Err(format!("its MCP server {name} is not an object"));
-            }
-            let may_see = |name: &str| tillerman_policy::keep_variable(name);
-            for missing in
-                expand(&mut config, &|name| self.environment.get(name).filter(|_| may_see(name)))
-            {
-                tracing::warn!("the MCP server {name} of an agent uses ${{{missing}}}, not set");
-            }
-            Ok(NamedServer {
-                name,
-                config: McpServerConfig::from(config),
-                scope: "agent".to_owned(),
-                patience: Patience::Required,
-            })
-        });
+        let named = servers.into_iter().map(|server| named(server, &self.environment));
         let named: Vec<NamedServer> = named.collect::<Result<_, _>>()?;
         Ok(Arc::new(McpHub::start(self.hub.clone(), named)))
     }
+}
+
+/// A server that a definition writes out, with the variables that children may see filled in.
+pub(crate) fn named(
+    (name, mut config): (String, Value),
+    environment: &Environment,
+) -> Result<NamedServer, String> {
+    if !config.is_object() {
+        return Err(format!("its MCP server {name} is not an object"));
+    }
+    let may_see = |name: &str| tillerman_policy::keep_variable(name);
+    for missing in expand(&mut config, &|name| environment.get(name).filter(|_| may_see(name))) {
+        tracing::warn!("the MCP server {name} of an agent uses ${{{missing}}}, not set");
+    }
+    Ok(NamedServer {
+        name,
+        config: McpServerConfig::from(config),
+        scope: "agent".to_owned(),
+        patience: Patience::Required,
+    })
 }
 
 /// Names of agents become names of folders, and lead nowhere else.

@@ -20,7 +20,9 @@ mod extensions;
 mod greeting;
 mod grounds;
 mod hooks;
+mod leftover_trees;
 mod library;
+mod main_agent;
 mod model_choice;
 mod opening;
 mod permission;
@@ -51,6 +53,7 @@ pub use clock::SystemClock;
 pub use engine_setup::PROTOCOL_LEVEL;
 pub use environment::Environment;
 pub use failure::StartFailure;
+pub use leftover_trees::agent_trees;
 pub use opening::{Opened, SessionOpener};
 pub use order::{
     Approver, ConversationOrder, ExtensionOrder, FrameOrder, JsonSource, LimitOrder, ModelOrder,

@@ -15,6 +15,7 @@ use tillerman_ports::{
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::frame::Init;
 use tillerman_protocol::hook::{HookDetail, HookScope, HookSection, HookSource};
+use tillerman_protocol::permission::PermissionMode;
 use tillerman_tools::skill_spec;
 
 use crate::extensions::{PluginFinder, report};
@@ -69,6 +70,10 @@ impl FileLibrary {
             if !state.may_run(&file.origin) {
                 definition.hooks = None;
                 definition.mcp_servers = None;
+                // A repository may tighten what a session may do, never loosen it.
+                definition.permission_mode = definition
+                    .permission_mode
+                    .filter(|mode| matches!(mode, PermissionMode::Plan | PermissionMode::DontAsk));
             }
             definition
         };

@@ -31,8 +31,11 @@ pub(crate) fn start(
     cwd: &Path,
     scratch_directory: PathBuf,
     plugins: &[Plugin],
+    of_agent: Vec<NamedServer>,
 ) -> Result<McpHub, StartFailure> {
     let mut servers = servers(order, environment, layers, cwd)?;
+    servers.retain(|server| !of_agent.iter().any(|other| other.name == server.name));
+    servers.extend(of_agent);
     if !order.extension.strict_mcp_config {
         servers.extend(plugins.iter().flat_map(|plugin| of_plugin(plugin, environment)));
     }

@@ -133,5 +133,8 @@ pub(crate) fn is_wanted(order: &SessionOrder, name: &str) -> bool {
 }
 
 fn is_denied(policy: &Policy, name: &str) -> bool {
-    policy.deny.iter().any(|rule| rule.tool() == name && rule.content().is_none())
+    let whole = policy.deny.iter().filter(|rule| rule.content().is_none());
+    // Who may not run commands may not watch any.
+    let is_about = |tool: &str| tool == name || (tool == "Bash" && name == "Monitor");
+    whole.into_iter().any(|rule| is_about(rule.tool()))
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use tillerman_ports::{BoxFuture, WorkingCopy};
 use tokio::io::AsyncReadExt as _;
 
+use crate::leftover_trees::{Hold, Sweep};
+
 /// How long one git command may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What is kept of what git prints.
@@ -24,6 +26,10 @@ pub(crate) struct Worktree {
     directory: PathBuf,
     branch: String,
     environment: Vec<(OsString, OsString)>,
+    /// Says that somebody works in it.
+    hold: Hold,
+    /// Looks after trees that others have left.
+    sweep: Sweep,
 }
 
 impl Worktree {
@@ -39,12 +45,19 @@ impl Worktree {
         let directory = root.join(cwd.strip_prefix(top).unwrap_or(Path::new("")));
         let branch = format!("agent-{agent_id}");
         let (cwd, environment) = (cwd.to_path_buf(), environment.to_vec());
-        Ok(Self { cwd, root, directory, branch, environment })
+        let (hold, sweep) = (Hold::default(), Sweep::default());
+        Ok(Self { cwd, root, directory, branch, environment, hold, sweep })
+    }
+
+    /// The same tree, made after a look at those that others have left.
+    pub(crate) fn after(self, sweep: &Sweep) -> Self {
+        Self { sweep: sweep.clone(), ..self }
     }
 
     async fn create(self) -> Result<(), String> {
+        self.sweep.once(&self.cwd, &self.environment).await;
         if self.root.join(".git").exists() {
-            return Ok(());
+            return self.hold.take(&self.root);
         }
         let unusable = |error: std::io::Error| {
             format!("no working tree could be made in {}: {error}", self.root.display())
@@ -56,6 +69,8 @@ impl Worktree {
         if !ignored.exists() {
             std::fs::write(&ignored, "*\n").map_err(unusable)?;
         }
+        // Before the tree is there, so that nobody takes it for one that was left.
+        self.hold.take(&self.root)?;
         let root = self.root.display().to_string();
         let add = ["worktree", "add", "--quiet", "-B", self.branch.as_str(), root.as_str(), "HEAD"];
         self.git(&self.cwd, &add)
@@ -80,7 +95,8 @@ impl Worktree {
         Ok(())
     }
 
-    async fn leave_behind(self) -> Option<String> {
+    /// Removes a tree in which nothing changed; otherwise says what stays, and where.
+    pub(crate) async fn leave_behind(&self) -> Option<String> {
         let stays = |more: &str| {
             let (root, branch) = (self.root.display(), &self.branch);
             Some(format!("The agent's working tree stays at {root}, branch {branch}{more}"))
@@ -139,7 +155,12 @@ impl WorkingCopy for Worktree {
     }
 
     fn leave(&self) -> BoxFuture<Option<String>> {
-        Box::pin(self.clone().leave_behind())
+        let tree = self.clone();
+        Box::pin(async move {
+            let stays = tree.leave_behind().await;
+            tree.hold.release(&tree.root);
+            stays
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tillerman_assembly::{Environment, confine, settings};
+use tillerman_assembly::{Environment, agent_trees, confine, settings};
 use tillerman_config::Layers;
 use tillerman_sandbox::{Backend, report};
 
@@ -46,6 +46,9 @@ pub(crate) fn examine(environment: &Environment, cwd: &Path) -> Findings {
         }
     }
     line(&mut text, "credentials", &credentials(environment, &layers));
+    for tree in agent_trees(cwd) {
+        line(&mut text, "agent's tree", &format!("{} (git worktree remove)", tree.display()));
+    }
     text.push('\n');
     well &= sandbox(&mut text, environment, &layers);
     Findings { text, well }

@@ -163,7 +163,12 @@ impl Verdict {
             Ending::Halted(reason) => (Success, false, "hook_stopped", reason.clone()),
             Ending::MaxTurns => {
                 let most = limits.max_turns.unwrap_or_default();
-                (ErrorMaxTurns, true, "max_turns", format!("Reached the limit of {most} turns"))
+                (
+                    ErrorMaxTurns,
+                    true,
+                    "max_turns",
+                    format!("Reached the limit of {}", turns(u64::from(most))),
+                )
             }
             Ending::MaxBudget => (ErrorMaxBudgetUsd, true, "max_budget", used_up(ending, limits)),
             Ending::MaxTokens => {
@@ -210,7 +215,7 @@ fn used_up(ending: &Ending, limits: &Limits) -> String {
         Ending::MaxTotalTurns => (
             limits
                 .max_total_turns
-                .map(|most| format!("{most} turns for the session and its agents")),
+                .map(|most| format!("{} for the session and its agents", turns(most))),
             "The turns that all agents share are used up",
         ),
         _ => (
@@ -257,4 +262,8 @@ fn shorten(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+fn turns(most: u64) -> String {
+    if most == 1 { "one turn".to_owned() } else { format!("{most} turns") }
 }

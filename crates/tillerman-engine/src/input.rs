@@ -79,6 +79,13 @@ pub enum Input {
     },
     /// A tool left work behind.
     TaskStarted(Box<TaskStart>),
+    /// Work in the background has something to say while it goes on.
+    TaskSpoke {
+        /// The task.
+        task: TaskId,
+        /// What it says, in lines.
+        text: String,
+    },
     /// Work in the background ended.
     TaskEnded {
         /// The task.
@@ -119,6 +126,8 @@ pub enum Input {
     ModeChosen(PermissionMode),
     /// Another thinking setting holds from now on.
     ThinkingChosen(Thinking),
+    /// The model is to try this hard from now on; nothing means as hard as it likes.
+    EffortChosen(Option<String>),
     /// Another system prompt holds from now on.
     SystemChosen(Vec<SystemBlock>),
     /// Other agents can be called from now on, by name.
@@ -231,8 +240,19 @@ pub struct Prompt {
     pub author: Author,
     /// The task whose end it tells of.
     pub task: Option<TaskId>,
+    /// What a task says in it while it goes on.
+    pub news: Option<Box<News>>,
     /// The command it was typed as, when it stands for more than it says.
     pub command: Option<Box<CommandUse>>,
+}
+
+/// What a task says while it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    /// The task.
+    pub task: TaskId,
+    /// What it says, in lines.
+    pub text: String,
 }
 
 /// A command that was made into a prompt before the session heard of it.
@@ -282,6 +302,7 @@ impl Prompt {
             wants_answer: true,
             author: Author::Person,
             task: None,
+            news: None,
             command: None,
         }
     }

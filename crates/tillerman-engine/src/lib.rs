@@ -38,6 +38,7 @@ mod converse;
 mod estimate;
 mod finish;
 mod interrupt;
+mod news;
 mod notices;
 mod prompts;
 mod record;
@@ -64,8 +65,8 @@ pub use effect::{Effect, PermissionAsk, Standing, Sync};
 pub use hooks::{HookDecision, HookOutcome};
 pub use identity::IdSource;
 pub use input::{
-    AgentTask, Author, CommandUse, Expansion, Input, Judgement, Listing, PermissionAnswer, Place,
-    Prompt, TaskStart, ToolChange,
+    AgentTask, Author, CommandUse, Expansion, Input, Judgement, Listing, News, PermissionAnswer,
+    Place, Prompt, TaskStart, ToolChange,
 };
 pub use ledger::{Bill, Ledger};
 pub use pool::{Budget, Grant, Pool, Share, Shortage, Ticket};

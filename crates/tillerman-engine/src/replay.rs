@@ -227,8 +227,13 @@ impl Replay {
 fn launched(outcome: &Value) -> Option<Interrupted> {
     let text = |name: &str| outcome.get(name).and_then(Value::as_str);
     let agent = text("agentId").filter(|_| text("status") == Some("async_launched"));
-    let task = TaskId::new(agent.or_else(|| text("backgroundTaskId"))?);
-    let kind = if agent.is_some() { "an agent" } else { "a command" };
+    let watch = text("taskId").filter(|_| outcome.get("timeoutMs").is_some());
+    let task = TaskId::new(agent.or(watch).or_else(|| text("backgroundTaskId"))?);
+    let kind = match (agent, watch) {
+        (Some(_), _) => "an agent",
+        (None, Some(_)) => "a command that was watched",
+        (None, None) => "a command",
+    };
     let description = text("description").map_or_else(|| kind.to_owned(), str::to_owned);
     Some(Interrupted { task, description })
 }

@@ -33,9 +33,15 @@ impl Tasks {
         self.running.is_empty()
     }
 
-    /// Whether agents are at work, which are waited for however long it takes.
-    pub(crate) fn has_agents(&self) -> bool {
-        self.running.iter().any(|task| task.kind == TaskKind::LocalAgent)
+    /// A task that is under way.
+    pub(crate) fn find(&self, id: &TaskId) -> Option<&TaskStart> {
+        self.running.iter().find(|task| task.id == *id)
+    }
+
+    /// Whether agents are at work or commands are watched, which are waited for as long as it
+    /// takes.
+    pub(crate) fn has_awaited(&self) -> bool {
+        self.running.iter().any(|task| task.kind != TaskKind::LocalBash)
     }
 
     /// Whether agents are at work that no call waits for.
@@ -129,7 +135,11 @@ impl Session {
             output_file: task.output_file.clone(),
             summary: end.summary.clone(),
             tool_use_id: Some(task.tool_use_id.clone()),
-            usage: end.report.as_ref().map(|report| report.usage),
+            usage: end
+                .report
+                .as_ref()
+                .filter(|_| task.kind == TaskKind::LocalAgent)
+                .map(|report| report.usage),
             extra: Map::new(),
         })));
         if task.place == Place::Foreground {
@@ -158,10 +168,10 @@ impl Session {
         self.door == Door::Closed || (self.config.agent.is_some() && self.has_answered)
     }
 
-    /// The session is about to end and only tasks are left: commands get a moment, agents get all
-    /// the time they need.
+    /// The session is about to end and only tasks are left: commands get a moment, agents and
+    /// commands that are watched get all the time they need.
     pub(crate) fn wait_for_tasks(&mut self) {
-        if self.tasks.linger.is_none() && !self.tasks.has_agents() {
+        if self.tasks.linger.is_none() && !self.tasks.has_awaited() {
             let timer = TimerId(self.next());
             self.tasks.linger = Some(timer);
             self.effects.push(Effect::StartTimer { timer, after_ms: LINGER_MS });
@@ -175,7 +185,7 @@ impl Session {
             return false;
         }
         self.tasks.linger = None;
-        if self.round.is_some() || !self.is_leaving() || self.tasks.has_agents() {
+        if self.round.is_some() || !self.is_leaving() || self.tasks.has_awaited() {
             return true;
         }
         if self.tasks.stopping {

@@ -138,6 +138,7 @@ fn title_of(tool: &str, input: &Value) -> String {
     let field = |name: &str| input.get(name).and_then(Value::as_str).map(visible);
     match tool {
         "Bash" => "Run a command".to_owned(),
+        "Monitor" => "Run and watch a command".to_owned(),
         "Write" => field("file_path")
             .map_or_else(|| "Write a file".to_owned(), |path| format!("Write {path}")),
         "Edit" | "MultiEdit" | "NotebookEdit" => {

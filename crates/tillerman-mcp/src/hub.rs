@@ -177,6 +177,20 @@ impl McpServers for McpHub {
         }
     }
 
+    fn add(&self, servers: Vec<(String, Value)>) {
+        for (name, config) in servers {
+            if self.fleet.board.phase(&name).is_none() {
+                let server = NamedServer {
+                    name,
+                    config: McpServerConfig::from(config),
+                    scope: "agent".to_owned(),
+                    patience: Patience::Required,
+                };
+                self.fleet.add(server, false);
+            }
+        }
+    }
+
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.fleet.tools()
     }

@@ -6,6 +6,10 @@ use serde_json::Value;
 
 use crate::place::{Disk, Names, Place};
 
+/// The tool that runs a command to watch what it prints. Whatever holds for commands of Bash holds
+/// for its commands too.
+pub(crate) const MONITOR: &str = "Monitor";
+
 /// What is known about a call.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
@@ -46,7 +50,7 @@ pub(crate) enum Family {
 impl Facts<'_> {
     pub(crate) fn family(&self) -> Family {
         match self.tool {
-            "Bash" => Family::Shell,
+            "Bash" | MONITOR => Family::Shell,
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Family::Edit,
             "Read" | "Grep" | "Glob" | "LSP" | "NotebookRead" => Family::Read,
             _ => Family::Other,
@@ -59,6 +63,20 @@ impl Facts<'_> {
 
     pub(crate) fn command(&self) -> Option<&str> {
         self.text("command").filter(|_| self.family() == Family::Shell)
+    }
+
+    /// Whether the call only watches a task that the session has started already.
+    pub(crate) fn watches_task(&self) -> bool {
+        let runs_nothing = self.input.get("command").is_none_or(Value::is_null);
+        self.tool == MONITOR && runs_nothing && self.text("task_id").is_some()
+    }
+
+    /// A parameter as rules see it: what a monitor runs, it runs in the background.
+    pub(crate) fn parameter(&self, name: &str) -> Option<Value> {
+        if self.tool == MONITOR && name == "run_in_background" {
+            return Some(Value::Bool(true));
+        }
+        self.input.get(name).cloned()
     }
 
     /// The files the call is about, each by all the names it may have.

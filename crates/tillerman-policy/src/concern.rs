@@ -19,7 +19,7 @@ impl Policy {
         if !rule.is_about(facts.tool, Side::Restrict) {
             return false;
         }
-        let call = ShellCall::read(command, place, &self.guard);
+        let call = ShellCall::read(facts, command, place, &self.guard);
         call.restricted(std::slice::from_ref(rule)).is_some() || rule.fits_parameter(facts)
     }
 }

@@ -103,7 +103,8 @@ impl Policy {
 
     fn only_looks_inside(&self, facts: &Facts<'_>, place: &Place<'_>, paths: &[Names]) -> bool {
         let leaves_the_machine = matches!(facts.tool, "WebFetch" | "WebSearch");
-        facts.only_looks && !leaves_the_machine && paths.iter().all(|names| place.contains(names))
+        let looks = facts.only_looks || facts.watches_task();
+        looks && !leaves_the_machine && paths.iter().all(|names| place.contains(names))
     }
 
     /// Whether a file tool stays within what the agent keeps itself.

@@ -21,7 +21,7 @@ impl Policy {
         mode: PermissionMode,
         before: Before,
     ) -> Ruling {
-        let call = ShellCall::read(command, place, &self.guard);
+        let call = ShellCall::read(facts, command, place, &self.guard);
         let standings: Vec<Standing> = (0..call.script.commands.len())
             .map(|at| call.standing(at, mode, &self.allow))
             .collect();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::call::{Facts, Family};
+use crate::call::{Facts, Family, MONITOR};
 use crate::glob::{self, Case};
 use crate::path_pattern::Side;
 use crate::place::{Names, Place};
@@ -18,6 +18,9 @@ impl Rule {
     pub(crate) fn is_about(&self, tool: &str, side: Side) -> bool {
         let name = self.tool();
         if name == tool || (former_name(name) == former_name(tool)) {
+            return true;
+        }
+        if tool == MONITOR && self.is_about("Bash", side) {
             return true;
         }
         // What must not be touched is safe from the desktop tools too. Allowing goes by their own
@@ -94,7 +97,7 @@ impl Rule {
             // Only the shell's own rules know commands.
             Matter::Command(pattern) => match (side, facts.text("command")) {
                 (Side::Restrict, Some(command)) => pattern.is_mentioned_in(command),
-                (Side::Restrict, None) => true,
+                (Side::Restrict, None) => !facts.watches_task(),
                 (Side::Allow, command) => command.map(str::trim) == self.content(),
             },
             Matter::Unknown => side == Side::Restrict,
@@ -118,8 +121,8 @@ impl Rule {
         facts.family() == Family::Shell
             && name != "command"
             && facts
-                .input
-                .get(name)
+                .parameter(name)
+                .as_ref()
                 .and_then(scalar)
                 .is_some_and(|given| glob::matches(value, &given, Case::Exact))
     }

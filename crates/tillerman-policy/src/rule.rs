@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tillerman_protocol::permission::PermissionRule;
 
+use crate::call::MONITOR;
 use crate::path_pattern::PathPattern;
 use crate::shell::CommandPattern;
 
@@ -255,7 +256,7 @@ fn check_tool(tool: &str, rule: &str) -> Result<(), RuleError> {
 
 fn matter(tool: &str, content: &str) -> Result<Matter, (usize, &'static str)> {
     match tool {
-        "Bash" | "PowerShell" => CommandPattern::parse(content).map(Matter::Command),
+        "Bash" | "PowerShell" | MONITOR => CommandPattern::parse(content).map(Matter::Command),
         "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Glob" | "Grep" | "LSP"
         | "Cd" => {
             PathPattern::parse(content).map(Matter::Path).map_err(|fault| (fault.at, fault.problem))

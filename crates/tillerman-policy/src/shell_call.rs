@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::call::Facts;
 use crate::critical::critical_removal;
 use crate::glob::{self, Case};
 use crate::guard::{Guard, shown};
@@ -16,6 +17,8 @@ use crate::verdict::Written;
 
 /// A shell command with its surroundings.
 pub(crate) struct ShellCall<'a> {
+    /// The tool that is to run it.
+    pub(crate) tool: &'a str,
     pub(crate) place: Place<'a>,
     pub(crate) guard: &'a Guard,
     pub(crate) script: Script,
@@ -32,9 +35,20 @@ pub(crate) struct Found<'a> {
 }
 
 impl<'a> ShellCall<'a> {
-    pub(crate) fn read(command: &str, place: Place<'a>, guard: &'a Guard) -> Self {
+    pub(crate) fn read(
+        facts: &Facts<'a>,
+        command: &str,
+        place: Place<'a>,
+        guard: &'a Guard,
+    ) -> Self {
         let script = shell::read(command, place.cwd(), place.home);
-        Self { place, guard, script, known: RefCell::default() }
+        Self { tool: facts.tool, place, guard, script, known: RefCell::default() }
+    }
+
+    /// Whether what a rule says about commands is said about this one: rules about Bash are, and
+    /// those about the tool itself.
+    pub(crate) fn is_subject_to(&self, rule: &Rule) -> bool {
+        rule.tool() == "Bash" || rule.tool() == self.tool
     }
 
     /// The directories in which a part may run.
@@ -137,7 +151,7 @@ impl<'a> ShellCall<'a> {
         let mut best = Found { hit: self.whole_hit(rule), rule, part: None };
         for (at, simple) in self.script.commands.iter().enumerate() {
             let hit = match &rule.matter {
-                Matter::Command(pattern) if rule.tool() == "Bash" => {
+                Matter::Command(pattern) if self.is_subject_to(rule) => {
                     pattern.hits(simple, &self.script)
                 }
                 _ => self.file_hit(rule, simple),
@@ -152,10 +166,14 @@ impl<'a> ShellCall<'a> {
     /// What can be said without looking at parts.
     fn whole_hit(&self, rule: &Rule) -> Hit {
         match &rule.matter {
-            Matter::Everything if rule.is_about("Bash", Side::Restrict) => Hit::Yes,
-            Matter::Unknown if rule.is_about("Bash", Side::Restrict) => Hit::Yes,
-            Matter::Command(pattern) if rule.tool() == "Bash" && !self.script.readable => {
-                if pattern.could_begin_in(&self.script.text) { Hit::Yes } else { Hit::Maybe }
+            Matter::Everything if rule.is_about(self.tool, Side::Restrict) => Hit::Yes,
+            Matter::Unknown if rule.is_about(self.tool, Side::Restrict) => Hit::Yes,
+            Matter::Command(pattern) if self.is_subject_to(rule) && !self.script.readable => {
+                if pattern.could_begin_in(&self.script.text) {
+                    Hit::Yes
+                } else {
+                    Hit::Maybe
+                }
             }
             Matter::Path(_) if !self.script.readable && self.script.commands.is_empty() => {
                 Hit::Maybe

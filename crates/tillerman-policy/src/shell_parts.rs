@@ -53,9 +53,9 @@ impl ShellCall<'_> {
     pub(crate) fn standing(&self, at: usize, mode: PermissionMode, allow: &[Rule]) -> Standing {
         let simple = &self.script.commands[at];
         let targets = shell::targets(simple);
-        let bare = allow
-            .iter()
-            .find(|rule| rule.matter == Matter::Everything && rule.is_about("Bash", Side::Allow));
+        let bare = allow.iter().find(|rule| {
+            rule.matter == Matter::Everything && rule.is_about(self.tool, Side::Allow)
+        });
         let protected = targets.iter().find(|target| self.is_protected(target, simple));
         let understood = self.understood(simple, mode, allow);
         match (understood, protected) {
@@ -107,7 +107,7 @@ impl ShellCall<'_> {
         let is_certain = simple.literal_words().is_some();
         let rule = allow.iter().find(|rule| match &rule.matter {
             Matter::Command(pattern) => {
-                is_certain && rule.tool() == "Bash" && pattern.covers(simple, inner)
+                is_certain && self.is_subject_to(rule) && pattern.covers(simple, inner)
             }
             _ => false,
         });

@@ -27,7 +27,7 @@ pub use library::{Contents, Invocation, InvocationPart, Library, MemoryNote, Pro
 pub use mcp::{CallProgress, Deferral, HostFailure, McpHost, McpPrompt, McpRefusal, McpServers};
 pub use model::{BoxFuture, EventStream, Model};
 pub use settings::{LiveSettings, SettingsChange, SettingsNotice, SettingsRules};
-pub use task::{BackgroundTask, TaskDesk, TaskRefused};
+pub use task::{BackgroundTask, TaskDesk, TaskNews, TaskRefused};
 pub use team::{Kept, Letter, Member, MemberState, TeamFiles};
 pub use tool::{Tool, ToolCall};
 pub use transcript::{AppendError, Transcript};

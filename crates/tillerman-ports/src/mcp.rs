@@ -22,6 +22,9 @@ pub trait McpServers: Send + Sync + std::fmt::Debug {
     /// Adds servers that live in the host's process.
     fn add_in_process(&self, names: &[String]);
 
+    /// Adds servers by name, as a definition writes them out; those that are there already stay.
+    fn add(&self, servers: Vec<(String, Value)>);
+
     /// The tools of all connected servers, always in the same order.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
 

@@ -15,6 +15,16 @@ pub trait TaskDesk: Send + Sync + std::fmt::Debug {
     /// When the session takes no more tasks; the task has not been started then.
     fn take(&self, task: BackgroundTask) -> Result<(), TaskRefused>;
 
+    /// Tells the session what a task that it has taken has to say while it goes on. Whoever waits
+    /// for the future goes no faster than the session listens.
+    ///
+    /// # Cancel safety
+    /// Dropping the future may leave the news untold.
+    fn tell(&self, news: TaskNews) -> BoxFuture<()> {
+        drop(news);
+        Box::pin(std::future::ready(()))
+    }
+
     /// Fires when somebody wants the call to end and its work to go on as a task. A tool asks for
     /// it only while it can do so; nothing means that work which has begun never becomes a task.
     fn let_go(&self) -> Option<CancellationToken> {
@@ -38,6 +48,15 @@ pub struct BackgroundTask {
     pub cancel: CancellationToken,
     /// The work itself; it ends soon after the token fired.
     pub work: BoxFuture<TaskEnd>,
+}
+
+/// What a task has to say while it goes on; the model is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskNews {
+    /// The task.
+    pub task: TaskId,
+    /// What it says, in lines.
+    pub text: String,
 }
 
 /// The session takes no more tasks.

@@ -7,6 +7,8 @@ use crate::frame::TaskUsage;
 pub enum TaskKind {
     /// A shell command.
     LocalBash,
+    /// A shell command that is watched until its deadline, and waited for like an agent.
+    Watch,
     /// A subagent.
     LocalAgent,
 }
@@ -16,7 +18,7 @@ impl TaskKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::LocalBash => "local_bash",
+            Self::LocalBash | Self::Watch => "local_bash",
             Self::LocalAgent => "local_agent",
         }
     }
@@ -56,7 +58,7 @@ pub struct TaskEnd {
     pub report: Option<Box<TaskReport>>,
 }
 
-/// What an agent brings back.
+/// What an agent brings back, or what a command that is watched said last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskReport {
     /// What it said last.

@@ -45,12 +45,18 @@ impl Matcher {
         }
     }
 
-    /// Whether it fits; events without a subject run every hook.
+    /// Whether it fits; events without a subject run every hook. Whoever looks after what Bash
+    /// runs looks after commands that are watched, too.
     pub(crate) fn matches(&self, subject: Option<&str>) -> bool {
-        match (self, subject) {
-            (Self::Everything, _) | (_, None) => true,
-            (Self::Names(names), Some(subject)) => names.iter().any(|name| name == subject),
-            (Self::Pattern(pattern), Some(subject)) => pattern.is_match(subject),
+        let Some(subject) = subject else { return true };
+        self.fits(subject) || (subject == "Monitor" && self.fits("Bash"))
+    }
+
+    fn fits(&self, subject: &str) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Names(names) => names.iter().any(|name| name == subject),
+            Self::Pattern(pattern) => pattern.is_match(subject),
         }
     }
 }

@@ -239,7 +239,7 @@ impl SessionTask {
     /// Variables that hooks have left for commands.
     pub(crate) fn hook_variables(&self, tool: &str) -> Vec<(String, String)> {
         let file = self.hook_room.setup.env_file.as_ref();
-        let file = file.filter(|file| tool == "Bash" && file.is_file());
+        let file = file.filter(|file| matches!(tool, "Bash" | "Monitor") && file.is_file());
         file.map(|file| (ENV_FILE.to_owned(), file.display().to_string())).into_iter().collect()
     }
 

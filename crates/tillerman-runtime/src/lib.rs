@@ -52,7 +52,7 @@ mod structured_output;
 mod tool_search;
 mod tool_shelf;
 
-pub use agents::{AgentLimits, AgentSetup, MainAgent};
+pub use agents::{AgentLimits, AgentSetup, Chosen, MainAgent};
 pub use facts::{RealDisk, bounds};
 pub use hook_setup::HookSetup;
 pub use mcp_desk::BorrowedServers;

@@ -52,6 +52,14 @@ impl SessionTask {
         }
     }
 
+    /// Adds servers that the definition of the session's own agent writes out.
+    pub(crate) fn add_servers(&mut self, written: Vec<(String, Value)>) {
+        if let Some(servers) = self.mcp.servers.clone().filter(|_| !written.is_empty()) {
+            servers.add(written);
+            self.await_ready();
+        }
+    }
+
     /// Adds the prompts of servers to the commands that a host is told of.
     pub(crate) fn list_prompts(&self, greeting: &mut Map<String, Value>) {
         let prompts = self.mcp.servers.iter().flat_map(|servers| servers.prompts());

@@ -219,6 +219,8 @@ impl McpServers for BorrowedServers {
 
     fn add_in_process(&self, _names: &[String]) {}
 
+    fn add(&self, _servers: Vec<(String, Value)>) {}
+
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         self.0.tools()
     }

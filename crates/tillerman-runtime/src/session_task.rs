@@ -292,9 +292,17 @@ impl SessionTask {
                     _ => None,
                 };
                 let ended = match &mut *input {
-                    Input::TaskEnded { task, .. } => Some(task.clone()),
+                    Input::TaskEnded { task, end } => {
+                        let report = end.report.iter_mut();
+                        report.for_each(|it| self.facing.secrets.redact_text(&mut it.text));
+                        Some(task.clone())
+                    }
                     Input::ToolEnded { outcome, .. } => {
                         self.facing.secrets.redact(outcome);
+                        None
+                    }
+                    Input::TaskSpoke { text, .. } => {
+                        self.facing.secrets.redact_text(text);
                         None
                     }
                     _ => None,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 use tillerman_engine::{Input, StructuredOutputConfig};
@@ -61,7 +62,12 @@ impl StructuredOutput {
             options = options.with_draft(Draft::Draft7);
         }
         let validator = options.build(&schema);
-        let validator = validator.map_err(|error| SchemaError(fault(&error)))?;
+        let validator = validator.map_err(|error| {
+            SchemaError(match error.kind() {
+                ValidationErrorKind::Referencing(_) => dangling(&error.to_string()),
+                _ => fault(&error),
+            })
+        })?;
         let is_wrapped = schema.get("type").and_then(Value::as_str) != Some("object");
         let input_schema = if is_wrapped { wrap(schema) } else { schema };
         let (validator, input_schema) = (Arc::new(validator), Arc::new(input_schema));
@@ -96,6 +102,15 @@ fn wrap(mut schema: Value) -> Value {
     }
     wrapper["properties"] = json!({ WRAPPER: schema });
     wrapper
+}
+
+/// What to do about a reference that leads nowhere; its name is what stands in quotes.
+fn dangling(error: &str) -> String {
+    let name = error.split('\'').nth(1).unwrap_or("something");
+    format!(
+        "it refers to {name}, which is not part of it; put everything that it needs into it, such \
+         as under $defs"
+    )
 }
 
 fn fault(error: &jsonschema::ValidationError<'_>) -> String {

@@ -3,17 +3,32 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tillerman_ports::{BackgroundTask, TaskDesk, TaskRefused};
+use tillerman_engine::Input;
+use tillerman_ports::{BackgroundTask, BoxFuture, TaskDesk, TaskNews, TaskRefused};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::work::Report;
+
 /// The desk of a session.
 #[derive(Clone, Debug)]
-pub(crate) struct Desk(pub(crate) mpsc::Sender<BackgroundTask>);
+pub(crate) struct Desk {
+    pub(crate) left: mpsc::Sender<BackgroundTask>,
+    pub(crate) reporter: mpsc::Sender<Report>,
+}
 
 impl TaskDesk for Desk {
     fn take(&self, task: BackgroundTask) -> Result<(), TaskRefused> {
-        self.0.try_send(task).map_err(|_| TaskRefused)
+        self.left.try_send(task).map_err(|_| TaskRefused)
+    }
+
+    fn tell(&self, news: TaskNews) -> BoxFuture<()> {
+        let reporter = self.reporter.clone();
+        Box::pin(async move {
+            let spoke = Input::TaskSpoke { task: news.task, text: news.text };
+            // Without a receiver the session is over and nobody needs to know.
+            reporter.send(Report::Engine(Box::new(spoke))).await.ok();
+        })
     }
 }
 
@@ -43,6 +58,10 @@ impl CallDesk {
 impl TaskDesk for CallDesk {
     fn take(&self, task: BackgroundTask) -> Result<(), TaskRefused> {
         self.desk.take(task)
+    }
+
+    fn tell(&self, news: TaskNews) -> BoxFuture<()> {
+        self.desk.tell(news)
     }
 
     fn let_go(&self) -> Option<CancellationToken> {

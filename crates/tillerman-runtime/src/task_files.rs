@@ -28,7 +28,7 @@ pub(crate) struct TaskFiles(Arc<Mutex<VecDeque<(TaskId, String)>>>);
 
 impl TaskFiles {
     pub(crate) fn note(&self, task: &TaskId, kind: TaskKind, file: &str) {
-        if kind != TaskKind::LocalBash {
+        if kind == TaskKind::LocalAgent {
             return;
         }
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);

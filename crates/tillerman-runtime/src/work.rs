@@ -115,7 +115,7 @@ impl Work {
             wish: None,
             watches: 0,
             left,
-            desk: Arc::new(Desk(desk)),
+            desk: Arc::new(Desk { left: desk, reporter: reporter.clone() }),
             reports,
             reporter,
         }

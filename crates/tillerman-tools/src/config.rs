@@ -98,6 +98,38 @@ pub struct ToolLimits {
     pub failure_chars: usize,
     /// How many bytes a command may write before it is stopped.
     pub output_bytes: u64,
+    /// How long commands are watched and how much they may say meanwhile.
+    pub monitor: MonitorLimits,
+}
+
+/// How long commands are watched and how much they may say meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MonitorLimits {
+    /// How long a command is watched when the model names no deadline.
+    pub deadline: Duration,
+    /// The longest deadline the model can ask for.
+    pub max_deadline: Duration,
+    /// How long lines are collected before they are told together.
+    pub batch: Duration,
+    /// How long it takes from one telling to the next, at least.
+    pub pause: Duration,
+    /// How many lines may come at once; one more may come each second.
+    pub burst: u32,
+    /// How long a command may say more than that before it is stopped.
+    pub patience: Duration,
+}
+
+impl Default for MonitorLimits {
+    fn default() -> Self {
+        Self {
+            deadline: Duration::from_secs(5 * 60),
+            max_deadline: Duration::from_secs(30 * 60),
+            batch: Duration::from_millis(200),
+            pause: Duration::from_secs(1),
+            burst: 200,
+            patience: Duration::from_secs(30),
+        }
+    }
 }
 
 impl Default for ToolLimits {
@@ -110,6 +142,7 @@ impl Default for ToolLimits {
             inline_chars: 30_000,
             failure_chars: 10_000,
             output_bytes: 5 << 30,
+            monitor: MonitorLimits::default(),
         }
     }
 }

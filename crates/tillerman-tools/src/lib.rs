@@ -31,7 +31,9 @@ mod todo;
 mod web;
 
 pub use board::board_tools;
-pub use config::{Audience, Reach, SearchSource, SideModel, ToolConfig, ToolLimits, WebConfig};
+pub use config::{
+    Audience, MonitorLimits, Reach, SearchSource, SideModel, ToolConfig, ToolLimits, WebConfig,
+};
 pub use read::picture::{Picture, ShowPictureError, show_picture};
 pub use session::session_tools;
 pub use skill::{skill_spec, skill_tool};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tillerman_ports::Tool;
 
 use crate::ask::AskUserQuestion;
-use crate::bash::Bash;
+use crate::bash::{Bash, Monitor};
 use crate::config::{Audience, ToolConfig};
 use crate::edit::{Edit, MultiEdit};
 use crate::files::Fingerprint;
@@ -43,6 +43,7 @@ pub fn session_tools(config: ToolConfig) -> Vec<Arc<dyn Tool>> {
         Arc::new(Bash::new(shared())),
         Arc::new(TaskOutput::new(shared())),
         Arc::new(TaskStop::new(shared())),
+        Arc::new(Monitor::new(shared())),
         Arc::new(TodoWrite::default()),
         Arc::new(WebFetch::new(&config.web)),
     ];

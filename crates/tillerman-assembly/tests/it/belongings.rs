@@ -41,14 +41,14 @@ async fn with_keeper(
     (server, order)
 }
 
-async fn git(directory: &Path, line: &str) {
+pub(crate) async fn git(directory: &Path, line: &str) {
     let mut command = tokio::process::Command::new("git");
     command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(line.split(' '));
     let run = command.current_dir(directory).output().await.unwrap();
     assert!(run.status.success(), "{run:?}");
 }
 
-async fn repository(directory: &Path) {
+pub(crate) async fn repository(directory: &Path) {
     std::fs::write(directory.join("rudder.txt"), "left\n").unwrap();
     git(directory, "init -q").await;
     git(directory, "add rudder.txt").await;

@@ -12,4 +12,8 @@ mod doors;
 #[cfg(test)]
 mod endings;
 #[cfg(test)]
+mod leftover_trees;
+#[cfg(test)]
+mod main_agent;
+#[cfg(test)]
 mod orders;

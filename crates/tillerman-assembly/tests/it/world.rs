@@ -62,6 +62,7 @@ impl World {
 }
 
 /// What a session said, and how it ended.
+#[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) frames: Vec<Value>,
     pub(crate) end: SessionEnd,

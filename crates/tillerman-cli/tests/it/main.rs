@@ -37,6 +37,8 @@ mod memory;
 #[cfg(test)]
 mod model_faults;
 #[cfg(test)]
+mod monitors;
+#[cfg(test)]
 mod persistence;
 #[cfg(test)]
 mod rehearsal;

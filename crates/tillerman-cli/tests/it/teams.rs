@@ -43,6 +43,16 @@ fn with_team(world: &World, server: &ScriptedServer) -> Launch {
     world.tillerman().asks(server).env("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1")
 }
 
+/// A lead that has not begun, with a model that answers it and its team.
+async fn lead(
+    model: impl Fn(&CapturedRequest) -> Reply + Send + Sync + 'static,
+) -> (World, ScriptedServer, Agent) {
+    let server = ScriptedServer::start(Script::from_fn(model)).await;
+    let world = World::new();
+    let agent = with_team(&world, &server).start();
+    (world, server, agent)
+}
+
 /// Everything that was asked in one name.
 fn requests_of(server: &ScriptedServer, name: &str) -> Vec<CapturedRequest> {
     server.requests().into_iter().filter(|request| speaker(request) == name).collect()
@@ -134,7 +144,7 @@ async fn a_teammate_that_never_answers_is_given_up_in_the_end() {
 async fn a_teammate_that_fails_is_reported_and_the_others_go_on() {
     let gate = Gate::new();
     let held = gate.clone();
-    let server = ScriptedServer::start(Script::from_fn(move |request| match speaker(request) {
+    let (_world, _server, mut agent) = lead(move |request| match speaker(request) {
         name if name == "ann" => fault::status(400).message("no such thing").into(),
         name if name == "bob" => response().text("bob found it").hold_before(&held).into(),
         _ if step(request) == 0 => response()
@@ -144,10 +154,8 @@ async fn a_teammate_that_fails_is_reported_and_the_others_go_on() {
         _ if newest(request).contains("bob found it") => says("bob is done."),
         _ if request.user_text().contains("The teammate ann failed") => says("ann failed."),
         _ => says("Sent."),
-    }))
+    })
     .await;
-    let world = World::new();
-    let mut agent = with_team(&world, &server).start();
     agent.prompt("Go").await;
     agent.frame("ann's failure to be told", |frame| frame["result"] == "ann failed.").await;
     gate.open();
@@ -160,7 +168,7 @@ async fn a_teammate_that_fails_is_reported_and_the_others_go_on() {
 async fn a_message_to_all_reaches_those_at_work_and_wakes_those_at_rest() {
     let gate = Gate::new();
     let held = gate.clone();
-    let server = ScriptedServer::start(Script::from_fn(move |request| {
+    let (_world, server, mut agent) = lead(move |request| {
         let (name, heard) = (speaker(request), newest(request));
         match name.as_str() {
             "lead" if step(request) == 0 => response()
@@ -179,10 +187,8 @@ async fn a_message_to_all_reaches_those_at_work_and_wakes_those_at_rest() {
             "ann" => says("ann waits"),
             _ => response().tool_call("TaskList", json!({})).hold_before(&held).into(),
         }
-    }))
+    })
     .await;
-    let world = World::new();
-    let mut agent = with_team(&world, &server).start();
     agent.prompt("Go").await;
     agent.frame("ann at rest", |frame| frame["status"] == "completed").await;
     gate.reached().await;
@@ -203,7 +209,7 @@ async fn a_message_to_all_reaches_those_at_work_and_wakes_those_at_rest() {
 async fn teammates_write_to_each_other_and_to_the_lead_after_the_input_is_closed() {
     let gate = Gate::new();
     let held = gate.clone();
-    let server = ScriptedServer::start(Script::from_fn(move |request| {
+    let (world, server, mut agent) = lead(move |request| {
         let (name, heard) = (speaker(request), newest(request));
         match (name.as_str(), step(request)) {
             ("lead", 0) => response()
@@ -220,10 +226,8 @@ async fn teammates_write_to_each_other_and_to_the_lead_after_the_input_is_closed
                 .into(),
             _ => says("bob is done"),
         }
-    }))
+    })
     .await;
-    let world = World::new();
-    let mut agent = with_team(&world, &server).start();
     agent.prompt("Go").await;
     agent.frame("ann at rest", |frame| frame["status"] == "completed").await;
     gate.reached().await;
@@ -246,7 +250,7 @@ async fn of_two_teammates_who_want_a_task_exactly_one_gets_it() {
     let held = gates.clone();
     let outcomes = Arc::new(Mutex::new(BTreeMap::new()));
     let noted = Arc::clone(&outcomes);
-    let server = ScriptedServer::start(Script::from_fn(move |request| {
+    let (world, _server, mut agent) = lead(move |request| {
         let name = speaker(request);
         match (name.as_str(), step(request)) {
             ("lead", 0) => response()
@@ -266,10 +270,8 @@ async fn of_two_teammates_who_want_a_task_exactly_one_gets_it() {
                 says("Tried.")
             }
         }
-    }))
+    })
     .await;
-    let world = World::new();
-    let mut agent = with_team(&world, &server).start();
     started(&mut agent).await;
     for gate in gates.values() {
         gate.reached().await;
@@ -290,7 +292,7 @@ async fn of_two_teammates_who_want_a_task_exactly_one_gets_it() {
 async fn a_killed_lead_goes_on_with_its_team() {
     let gate = Gate::new();
     let held = gate.clone();
-    let server = ScriptedServer::start(Script::from_fn(move |request| {
+    let (world, server, mut agent) = lead(move |request| {
         let (name, heard, all) = (speaker(request), newest(request), request.user_text());
         match name.as_str() {
             "ann" if all.contains("Where were you?") => says("ann found it"),
@@ -302,10 +304,8 @@ async fn a_killed_lead_goes_on_with_its_team() {
             }
             _ => says("Sent."),
         }
-    }))
+    })
     .await;
-    let world = World::new();
-    let mut agent = with_team(&world, &server).start();
     started(&mut agent).await;
     gate.reached().await;
     agent.signal(Signal::KILL);
@@ -324,7 +324,7 @@ async fn a_killed_lead_goes_on_with_its_team() {
 
 #[tokio::test]
 async fn a_teammate_may_refuse_to_leave_and_a_team_that_all_left_is_cleared_away() {
-    let server = ScriptedServer::start(Script::from_fn(move |request| {
+    let (world, _server, mut agent) = lead(move |request| {
         let (name, heard) = (speaker(request), newest(request));
         let answer = |approve: bool| {
             let word =
@@ -344,10 +344,8 @@ async fn a_teammate_may_refuse_to_leave_and_a_team_that_all_left_is_cleared_away
             _ if heard.contains("has left the team") => says("ann left."),
             _ => says("Heard."),
         }
-    }))
+    })
     .await;
-    let world = World::new();
-    let mut agent = with_team(&world, &server).start();
     agent.prompt("Go").await;
     agent.frame("ann at rest", |frame| frame["status"] == "completed").await;
     agent.prompt("Leave").await;
@@ -365,7 +363,7 @@ async fn a_teammate_may_refuse_to_leave_and_a_team_that_all_left_is_cleared_away
 async fn a_request_to_leave_can_be_answered_after_a_restart() {
     let gate = Gate::new();
     let held = gate.clone();
-    let server = ScriptedServer::start(Script::from_fn(move |request| {
+    let (world, server, mut agent) = lead(move |request| {
         let (name, heard, step) = (speaker(request), newest(request), step(request));
         match name.as_str() {
             "ann" if heard.contains("Well?") && step == 0 => {
@@ -387,10 +385,8 @@ async fn a_request_to_leave_can_be_answered_after_a_restart() {
             _ if heard.contains("has left the team") => says("ann left."),
             _ => says("Heard."),
         }
-    }))
+    })
     .await;
-    let world = World::new();
-    let mut agent = with_team(&world, &server).start();
     agent.prompt("Go").await;
     agent.frame("ann at rest", |frame| frame["status"] == "completed").await;
     agent.prompt("Leave").await;

@@ -7,6 +7,7 @@ mod forest;
 mod node;
 mod said;
 mod tally;
+mod till;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

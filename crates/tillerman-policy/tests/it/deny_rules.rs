@@ -293,5 +293,5 @@ fn a_parameter_can_be_denied() {
     let world = default_world().allow(&["Bash"]).deny(&["Bash(run_in_background:true)"]);
     let input = serde_json::json!({ "command": "make", "run_in_background": true });
     assert_eq!(world.ruling_of("Bash", &input, false).verdict.name(), "deny");
-    assert_all(&["make"], &world, &["allow"]);
+    assert_eq!(world.ruling("make").verdict.name(), "allow");
 }

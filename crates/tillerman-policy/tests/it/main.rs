@@ -28,6 +28,8 @@ mod keeping;
 #[cfg(test)]
 mod looking;
 #[cfg(test)]
+mod monitors;
+#[cfg(test)]
 mod order;
 #[cfg(test)]
 mod properties;

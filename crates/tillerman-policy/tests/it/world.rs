@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tillerman_policy::{Before, Disk, Facts, Guard, Guarded, OtherNames, Policy, Rule, Ruling};
+use tillerman_policy::{
+    Before, Disk, Facts, Guard, Guarded, OtherNames, Policy, Rule, Ruling, Runs,
+};
 use tillerman_protocol::permission::PermissionMode;
 
 /// A workspace, what it holds, and who decided what.
@@ -111,6 +113,12 @@ impl World {
         self.ruling_of("Bash", &json!({ "command": command }), false)
     }
 
+    /// What is said about watching a command, apart from the name of the tool.
+    pub(crate) fn watching(&self, command: &str) -> Told {
+        let input = json!({"command": command, "description": "watch it"});
+        told(&self.ruling_of("Monitor", &input, false))
+    }
+
     pub(crate) fn ruling_of(&self, tool: &str, input: &Value, only_looks: bool) -> Ruling {
         let facts = Facts { tool, input, only_looks, disk: &self.disk };
         self.policy.judge(&facts, self.mode, self.before)
@@ -122,13 +130,23 @@ impl World {
     }
 }
 
-/// Every command gets one of the verdicts; all that do not are told at once.
+/// What a ruling comes to: verdict, reason, where the command runs and with which variables.
+pub(crate) type Told = (&'static str, String, Runs, Vec<(String, String)>);
+
+pub(crate) fn told(ruling: &Ruling) -> Told {
+    let Ruling { verdict, reason, runs, run_with, .. } = ruling;
+    (verdict.name(), reason.clone(), *runs, run_with.clone())
+}
+
+/// Every command gets one of the verdicts, whether it is run or watched; all that do not are told
+/// at once.
 pub(crate) fn assert_all(commands: &[&str], world: &World, expected: &[&str]) {
     let wrong: Vec<String> = commands
         .iter()
         .filter_map(|command| {
             let ruling = world.ruling(command);
             let verdict = ruling.verdict.name();
+            assert_eq!(world.watching(command), told(&ruling), "to watch {command:?}");
             (!expected.contains(&verdict))
                 .then(|| format!("{verdict}: {command:?} ({})", ruling.reason))
         })

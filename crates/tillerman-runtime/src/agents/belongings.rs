@@ -107,7 +107,7 @@ impl Belongings {
 }
 
 /// The servers that a definition writes out, by name.
-fn written_out(definition: &AgentDefinition) -> Vec<(String, Value)> {
+pub(crate) fn written_out(definition: &AgentDefinition) -> Vec<(String, Value)> {
     let objects = definition.mcp_servers.iter().flatten().filter_map(Value::as_object);
     objects.flatten().map(|(name, config)| (name.clone(), config.clone())).collect()
 }
@@ -135,7 +135,8 @@ fn rule_about(rule: &Rule, directory: &Path) -> Option<Rule> {
     if is_relative && is_about_files { named() } else { None }
 }
 
-fn about_memory(memory: &AgentMemory) -> String {
+/// What an agent is told about its memory.
+pub(crate) fn about_memory(memory: &AgentMemory) -> String {
     let directory = memory.directory.display();
     let notes = match memory.notes.trim() {
         "" => "It is empty so far.".to_owned(),

@@ -19,6 +19,7 @@ use crate::agents::desk::Agents;
 use crate::agents::message;
 use crate::agents::order::{self, AGENT, is_agent_call};
 use crate::agents::roster::split;
+use crate::agents::skills::with_skills;
 use crate::hook_desk::HookDesk;
 use crate::hook_line::HookLine;
 use crate::session_task::{Inbound, SessionTask};
@@ -76,7 +77,7 @@ impl SessionTask {
         let name = seat.map(|seat| seat.name.as_str());
         specs.extend(specs_about_agents(definition, agents, name));
         let prompt = SystemPrompt {
-            base: self.with_skills(definition),
+            base: with_skills(self.ports.library.as_deref(), definition),
             append: seat.map(introduction),
             memory: self.facing.prompt.memory.clone(),
             environment: self.facing.prompt.environment.clone(),
@@ -194,7 +195,15 @@ pub(crate) fn offers(definition: &AgentDefinition, name: &str) -> bool {
         definition.tools.as_ref().is_none_or(|tools| tools.iter().any(|t| names(t, false)))
             || is_served(definition, name);
     let forbidden = definition.disallowed_tools.iter().flatten().any(|t| names(t, true));
-    listed && !forbidden
+    // Who may not run commands may not watch any.
+    let runs_none = name == "Monitor" && is_forbidden(definition, "Bash");
+    listed && !forbidden && !runs_none
+}
+
+/// Whether a definition takes a tool away altogether.
+fn is_forbidden(definition: &AgentDefinition, name: &str) -> bool {
+    let mut forbidden = definition.disallowed_tools.iter().flatten().filter_map(|it| split(it));
+    forbidden.any(|(tool, content)| tool == name && content.is_none())
 }
 
 /// Whether a tool comes from a server that a definition names.

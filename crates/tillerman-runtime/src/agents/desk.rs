@@ -90,9 +90,9 @@ impl Agents {
         setup.engine.init.agents = own.roster.names();
         if let Some(main) = agents.main {
             let definition = own.roster.find(&main.name).cloned();
-            own.role = Role::take(setup, main, definition.as_ref());
+            let grounds = Arc::clone(&own.tree.grounds);
+            (own.role, own.by) = Role::take(setup, main, definition.as_ref(), &*grounds);
             definition.iter().for_each(|definition| own.narrow(definition));
-            own.by = definition;
         }
         Some((own, bills))
     }

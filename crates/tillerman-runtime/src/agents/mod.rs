@@ -25,6 +25,7 @@ mod skills;
 mod delivery;
 mod desk;
 mod main_agent;
+mod main_part;
 mod message;
 
 mod built_in;
@@ -35,5 +36,5 @@ pub(crate) use desk::Agents;
 pub(crate) use given_tree::TreeAnswer;
 pub(crate) use launch::{Caller, Former, Opening};
 pub(crate) use purse::Granting;
-pub use setup::{AgentLimits, AgentSetup, MainAgent};
+pub use setup::{AgentLimits, AgentSetup, Chosen, MainAgent};
 pub(crate) use tree::Tree;

@@ -33,8 +33,19 @@ pub struct AgentSetup {
 pub struct MainAgent {
     /// The definition's name.
     pub name: String,
-    /// Whether the session's model was chosen, so that the definition's does not count.
-    pub keeps_model: bool,
+    /// What was chosen for the session, so that the definition's does not count.
+    pub chosen: Vec<Chosen>,
+}
+
+/// Something that can be chosen for a session beside its agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// The model.
+    Model,
+    /// How hard it tries.
+    Effort,
+    /// The permission mode.
+    Mode,
 }
 
 /// How many agents there may be.

@@ -1,14 +1,17 @@
 //! A session that itself works by an agent's definition.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use tillerman_runtime::MainAgent;
 
 use crate::agent_stage::{helper, with_agents};
 use crate::model::says;
+use crate::servers::TestServers;
 use crate::tools::{Conduct, changing, looking};
 
 fn main_agent(name: &str) -> Option<MainAgent> {
-    Some(MainAgent { name: name.to_owned(), keeps_model: false })
+    Some(MainAgent { name: name.to_owned(), chosen: Vec::new() })
 }
 
 #[tokio::test(start_paused = true)]
@@ -47,6 +50,29 @@ async fn a_definition_may_come_with_the_handshake() {
     play.say("Hello").await;
     play.round().await;
     assert!(play.model.requests()[0].system[0].text.starts_with("You are late."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_of_the_handshake_brings_all_it_asks_for() {
+    let (mut stage, _) = with_agents([says("Yes.")], [], Vec::new());
+    stage.setup.agents.as_mut().unwrap().main = main_agent("late");
+    let servers = TestServers::ready();
+    stage.setup.mcp = Some(Arc::new(servers.clone()));
+    let mut play = stage.begin();
+    let late = json!({
+        "description": "comes late", "prompt": "You are late.", "effort": "high",
+        "permissionMode": "plan", "mcpServers": [{"own": {"command": "serve"}}, "known"],
+        "memory": "user",
+    });
+    play.ask(json!({"subtype": "initialize", "agents": {"late": late}})).await;
+    play.say("Hello").await;
+    let frames = play.round().await;
+    let init = frames.iter().find(|frame| frame["subtype"] == "init").unwrap();
+    assert_eq!(init["permissionMode"], "plan");
+    assert_eq!(play.model.requests()[0].effort.as_deref(), Some("high"));
+    assert!(servers.log().contains(&"added own".to_owned()), "{:?}", servers.log());
+    let remark = frames.iter().find(|frame| frame["key"] == "main_agent").unwrap();
+    assert!(remark["text"].as_str().unwrap().contains("has no memory (user)"), "{remark}");
 }
 
 #[tokio::test(start_paused = true)]

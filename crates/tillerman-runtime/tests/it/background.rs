@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tillerman_ports::{BackgroundTask, BoxFuture, Tool, ToolCall};
+use tillerman_ports::{BackgroundTask, BoxFuture, TaskDesk, TaskNews, Tool, ToolCall};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::task::{TaskEnd, TaskKind, TaskStatus};
 use tillerman_protocol::tool::{Access, ToolOutcome, ToolOutput, ToolSpec};
@@ -12,13 +12,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::{Gate, calls, says};
-use crate::stage::{Play, kind, kinds, stage};
+use crate::stage::{Play, SECRET, kind, kinds, stage};
 
 /// How a task goes on.
 #[derive(Clone, Debug)]
 enum Course {
     /// Until the gate opens, or somebody stops it.
     UntilOpened(Gate),
+    /// Says these lines, one after the other, and then goes on until somebody stops it.
+    Speaks(&'static [&'static str]),
     Crash,
     /// For ever, whatever anybody says.
     Stubborn,
@@ -43,7 +45,7 @@ impl Tool for Leave {
 
     fn call(&self, call: ToolCall) -> BoxFuture<ToolOutcome> {
         let cancel = CancellationToken::new();
-        let work = work(self.0.clone(), cancel.clone());
+        let work = work(self.0.clone(), cancel.clone(), Arc::clone(&call.tasks));
         Box::pin(async move {
             let task = BackgroundTask {
                 id: "b1".into(),
@@ -60,13 +62,22 @@ impl Tool for Leave {
     }
 }
 
-async fn work(course: Course, cancel: CancellationToken) -> TaskEnd {
+async fn work(course: Course, cancel: CancellationToken, desk: Arc<dyn TaskDesk>) -> TaskEnd {
     let end = |status, summary: &str| TaskEnd::new(status, summary);
     match course {
         Course::UntilOpened(gate) => tokio::select! {
             () = gate.pass() => end(TaskStatus::Completed, "All passed"),
             () = cancel.cancelled() => end(TaskStatus::Stopped, "Stopped"),
         },
+        Course::Speaks(lines) => {
+            for line in lines {
+                // After whatever the session is at.
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                desk.tell(TaskNews { task: "b1".into(), text: (*line).to_owned() }).await;
+            }
+            cancel.cancelled().await;
+            end(TaskStatus::Stopped, "Stopped")
+        }
         Course::Crash => panic!("the task was told to panic"),
         Course::Stubborn => std::future::pending().await,
     }
@@ -141,4 +152,27 @@ async fn no_task_keeps_a_session_alive_for_ever() {
     let (_, end) = play.close().await;
     assert_eq!(end.storage_failure, None);
     assert!(began.elapsed() <= Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_task_says_is_shown_and_wakes_the_session() {
+    let (mut play, _) = left_behind(Course::Speaks(&["one error"])).await;
+    let shown = play.until("system/task_progress").await;
+    assert_eq!((&shown["task_id"], &shown["summary"]), (&json!("b1"), &json!("one error")));
+    assert_eq!(play.until("result/success").await["result"], "I heard.");
+    let heard = play.model.heard();
+    assert!(heard.contains("Run the tests") && heard.contains("> one error"), "{heard}");
+    let (frames, _) = play.close().await;
+    assert!(kinds(&frames).contains(&"system/task_notification".to_owned()), "it was still there");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_secret_is_heard_from_a_task() {
+    let (mut play, _) = left_behind(Course::Speaks(&["the key is", SECRET])).await;
+    let mut shown = play.until("system/task_progress").await.to_string();
+    shown.push_str(&play.until("system/task_progress").await.to_string());
+    play.until("result/success").await;
+    let (frames, _) = play.close().await;
+    assert!(shown.contains("the key is") && shown.contains("[redacted]"), "{shown}");
+    assert!(!shown.contains(SECRET) && !json!(frames).to_string().contains(SECRET), "{frames:?}");
 }

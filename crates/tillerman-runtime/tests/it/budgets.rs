@@ -1,12 +1,12 @@
 //! Budgets beyond dollars: tokens, turns and time, for a session and its agents together.
 
 use serde_json::{Value, json};
-use tillerman_engine::Deadline;
+use tillerman_engine::{Deadline, Limits};
 use tillerman_protocol::Moment;
 
 use crate::agent_stage::{helper, sends_helper, with_agents};
 use crate::model::{Gate, calls, says, script};
-use crate::stage::{Stage, stage};
+use crate::stage::{Play, Stage, stage};
 use crate::tools::{Conduct, looking};
 
 /// The clock of the stage stands still; the timer of a deadline runs all the same.
@@ -19,6 +19,22 @@ fn within_seconds(mut stage: Stage, seconds: i64) -> Stage {
     stage
 }
 
+/// A round within limits in which a helper looks once and would go on.
+async fn with_helper(limit: impl FnOnce(&mut Limits)) -> (Play, Vec<Value>) {
+    let look = looking("Look", Conduct::Succeed);
+    let scripts = [
+        sends_helper("toolu_1", "x", &json!({})),
+        calls("Look", "toolu_2", &json!({})),
+        says("Too late."),
+    ];
+    let (mut stage, _) = with_agents(scripts, [&look], vec![helper()]);
+    limit(&mut stage.setup.engine.limits);
+    let mut play = stage.begin();
+    play.say("Go").await;
+    let frames = play.round().await;
+    (play, frames)
+}
+
 fn tokens(result: &Value) -> u64 {
     let models = result["modelUsage"].as_object().unwrap().values();
     let kinds = ["inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"];
@@ -28,17 +44,7 @@ fn tokens(result: &Value) -> u64 {
 #[tokio::test(start_paused = true)]
 async fn nobody_uses_tokens_that_the_tree_does_not_have() {
     // Each response takes 17 tokens.
-    let look = looking("Look", Conduct::Succeed);
-    let scripts = [
-        sends_helper("toolu_1", "x", &json!({})),
-        calls("Look", "toolu_2", &json!({})),
-        says("Too late."),
-    ];
-    let (mut stage, _) = with_agents(scripts, [&look], vec![helper()]);
-    stage.setup.engine.limits.max_total_tokens = Some(20);
-    let mut play = stage.begin();
-    play.say("Go").await;
-    let frames = play.round().await;
+    let (play, frames) = with_helper(|limits| limits.max_total_tokens = Some(20)).await;
     let result = frames.last().unwrap();
     assert_eq!(result["subtype"], "error_during_execution");
     assert_eq!(result["terminal_reason"], "token_budget_exhausted");
@@ -51,17 +57,7 @@ async fn nobody_uses_tokens_that_the_tree_does_not_have() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_makes_turns_that_the_tree_does_not_have() {
-    let look = looking("Look", Conduct::Succeed);
-    let scripts = [
-        sends_helper("toolu_1", "x", &json!({})),
-        calls("Look", "toolu_2", &json!({})),
-        says("Too late."),
-    ];
-    let (mut stage, _) = with_agents(scripts, [&look], vec![helper()]);
-    stage.setup.engine.limits.max_total_turns = Some(2);
-    let mut play = stage.begin();
-    play.say("Go").await;
-    let frames = play.round().await;
+    let (play, frames) = with_helper(|limits| limits.max_total_turns = Some(2)).await;
     let result = frames.last().unwrap();
     assert_eq!(result["subtype"], "error_max_turns");
     assert_eq!(result["terminal_reason"], "turn_budget_exhausted");

@@ -86,6 +86,11 @@ impl McpServers for TestServers {
         self.note(format!("added {}", names.join(",")));
     }
 
+    fn add(&self, servers: Vec<(String, Value)>) {
+        let names: Vec<String> = servers.into_iter().map(|(name, _)| name).collect();
+        self.note(format!("added {}", names.join(",")));
+    }
+
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.shared.tools.lock().unwrap().clone();
         tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()

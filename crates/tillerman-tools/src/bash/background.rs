@@ -39,7 +39,7 @@ pub(super) fn start(session: &Arc<Session>, params: &Params, call: &ToolCall) ->
     }
     let directory = starting_directory(session)?;
     let limits = session.config().limits;
-    let (task, output) = open(session, params, CancellationToken::new())
+    let (task, output) = open(session, about(params), CancellationToken::new())
         .map_err(|why| ToolFailure::new(format!("The command was not run: {why}")))?;
     let timeout =
         params.timeout.unwrap_or(limits.background_timeout).min(limits.max_background_timeout);
@@ -52,19 +52,26 @@ pub(super) fn start(session: &Arc<Session>, params: &Params, call: &ToolCall) ->
         bounds: call.bounds,
     };
     let work = work(order, Arc::clone(&task), output);
-    hand_over(session, call, &task, Box::pin(work))
+    hand_over(session, call, &task, TaskKind::LocalBash, Box::pin(work))
         .map_err(|refused| ToolFailure::new(format!("The command was not run: {refused}.")))?;
     Ok(told(&task, "The command runs in the background", Value::Null))
+}
+
+/// What a task is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About<'a> {
+    pub(super) command: &'a str,
+    pub(super) description: Option<&'a str>,
 }
 
 /// Makes a task and the file for its output.
 pub(super) fn open(
     session: &Session,
-    params: &Params,
+    about: About<'_>,
     cancel: CancellationToken,
 ) -> Result<(Arc<Task>, Output), String> {
     let config = session.config();
-    let task = session.tasks().open(&params.command, &describe(params), cancel, |id| {
+    let task = session.tasks().open(about.command, &describe(about), cancel, |id| {
         config.scratch_directory.join("tasks").join(format!("{id}.output"))
     });
     match create(&task.output_file) {
@@ -97,7 +104,7 @@ pub(super) fn take_over(
     let limits = session.config().limits;
     let timeout = limits.max_timeout + limits.max_background_timeout;
     let work = see_out(Arc::clone(task), running, timeout);
-    hand_over(session, call, task, Box::pin(work)).map_err(|refused| {
+    hand_over(session, call, task, TaskKind::LocalBash, Box::pin(work)).map_err(|refused| {
         ToolFailure::new(format!(
             "The command was stopped: it was to go on in the background, but {refused}."
         ))
@@ -119,16 +126,18 @@ pub(super) fn take_over(
     })
 }
 
-fn hand_over(
+/// Has the session take a task over; one that it does not take was never there.
+pub(super) fn hand_over(
     session: &Session,
     call: &ToolCall,
     task: &Arc<Task>,
+    kind: TaskKind,
     work: BoxFuture<TaskEnd>,
 ) -> Result<(), TaskRefused> {
     let handed = BackgroundTask {
         id: task.id.clone(),
         tool_use_id: call.tool_use_id.clone(),
-        kind: TaskKind::LocalBash,
+        kind,
         description: task.description.clone(),
         output_file: task.output_file.display().to_string(),
         cancel: task.cancel.clone(),
@@ -161,9 +170,13 @@ fn told(task: &Task, what: &str, more: Value) -> ToolOutput {
     ToolOutput::new(Content::Text(text), Some(structured))
 }
 
-fn describe(params: &Params) -> String {
-    let given = params.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let text = given.unwrap_or(&params.command);
+pub(super) fn about(params: &Params) -> About<'_> {
+    About { command: &params.command, description: params.description.as_deref() }
+}
+
+fn describe(about: About<'_>) -> String {
+    let given = about.description.map(str::trim).filter(|text| !text.is_empty());
+    let text = given.unwrap_or(about.command);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(DESCRIPTION_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -228,7 +241,8 @@ async fn see_out(task: Arc<Task>, command: Run, timeout: Duration) -> TaskEnd {
     end
 }
 
-async fn close(mut output: Output, violations: &[String]) {
+/// Ends an output, with what the sandbox refused.
+pub(super) async fn close(mut output: Output, violations: &[String]) {
     for violation in violations {
         output.push(format!("\n[The sandbox: {violation}]\n").as_bytes()).await;
     }
@@ -256,7 +270,8 @@ fn end(task: &Task, ending: &Ending, timeout: Duration) -> TaskEnd {
     }
 }
 
-fn how(command: &str, status: ExitStatus) -> String {
+/// How a command ended by itself, in a few words.
+pub(super) fn how(command: &str, status: ExitStatus) -> String {
     match meaning(command, status) {
         Meaning::Failure(what) => what,
         Meaning::Answer(answer) => format!("Exit code 1: {answer}"),
@@ -269,7 +284,8 @@ fn failed(task: &Task, why: &str) -> TaskEnd {
     TaskEnd::new(TaskStatus::Failed, summary)
 }
 
-fn exit_code(ending: &Ending) -> Option<i32> {
+/// The code with which a command ended by itself.
+pub(super) fn exit_code(ending: &Ending) -> Option<i32> {
     match ending {
         Ending::Exited(status) => status.code(),
         _ => None,

@@ -66,7 +66,8 @@ pub(super) async fn attend(
         // Without a file for its output a command stays where it is.
         if leaves
             && !call.cancel.is_cancelled()
-            && let Ok((task, file)) = background::open(session, params, call.cancel.clone())
+            && let Ok((task, file)) =
+                background::open(session, background::about(params), call.cancel.clone())
         {
             exit.open(file);
             return background::take_over(session, call, &task, running, departure);

@@ -7,9 +7,11 @@ mod exit;
 mod foreground;
 mod lasting;
 mod meaning;
+mod monitor;
 mod report;
 mod run;
 mod tool;
 mod tree;
 
+pub(crate) use monitor::Monitor;
 pub(crate) use tool::Bash;

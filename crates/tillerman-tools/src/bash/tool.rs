@@ -45,18 +45,7 @@ impl Params {
     fn parse(input: &Value) -> Result<Self, String> {
         let fields = Fields::of(NAME, input)?;
         let command = fields.required_text("command", "the shell command to run")?;
-        let refuse = |why: &str| Err(format!("{NAME}: {why}"));
-        if command.trim().is_empty() {
-            return refuse("command is empty; give the shell command to run.");
-        }
-        if command.contains('\0') {
-            return refuse("command contains a NUL character, which no command can.");
-        }
-        if command.len() > COMMAND_BYTES {
-            return refuse(
-                "command is too long for one argument. Write it to a file with Write and run that.",
-            );
-        }
+        check_command(NAME, command)?;
         fields.optional_flag("dangerouslyDisableSandbox")?;
         let timeout = fields.optional_whole("timeout")?.filter(|timeout| *timeout > 0);
         Ok(Self {
@@ -128,6 +117,20 @@ impl Tool for Bash {
     fn directory(&self) -> Option<PathBuf> {
         Some(self.session.shell_directory())
     }
+}
+
+/// Whether a text is one that a shell can be given.
+pub(super) fn check_command(tool: &str, command: &str) -> Result<(), String> {
+    let problem = if command.trim().is_empty() {
+        "command is empty; give the shell command to run."
+    } else if command.contains('\0') {
+        "command contains a NUL character, which no command can."
+    } else if command.len() > COMMAND_BYTES {
+        "command is too long for one argument. Write it to a file with Write and run that."
+    } else {
+        return Ok(());
+    };
+    Err(format!("{tool}: {problem}"))
 }
 
 pub(super) fn why_not_started(error: &StartCommandError) -> String {

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tillerman_ports::{BackgroundTask, Bounds, TaskDesk, TaskRefused, Tool, ToolCall};
+use tillerman_ports::{
+    BackgroundTask, Bounds, BoxFuture, TaskDesk, TaskNews, TaskRefused, Tool, ToolCall,
+};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::tool::{ToolOutcome, ToolOutput};
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools};
@@ -26,6 +28,7 @@ pub(crate) struct Bench {
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     taken: Mutex<Vec<BackgroundTask>>,
+    told: Mutex<Vec<TaskNews>>,
     full: bool,
     /// Fires to have the call go on in the background.
     pub(crate) let_go: CancellationToken,
@@ -35,6 +38,11 @@ impl Desk {
     /// The task taken last.
     pub(crate) fn last(&self) -> BackgroundTask {
         self.taken.lock().unwrap().pop().expect("a task was handed over")
+    }
+
+    /// What tasks have said so far.
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap().iter().map(|news| news.text.clone()).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -49,6 +57,11 @@ impl TaskDesk for Desk {
         }
         self.taken.lock().unwrap().push(task);
         Ok(())
+    }
+
+    fn tell(&self, news: TaskNews) -> BoxFuture<()> {
+        self.told.lock().unwrap().push(news);
+        Box::pin(std::future::ready(()))
     }
 
     fn let_go(&self) -> Option<CancellationToken> {

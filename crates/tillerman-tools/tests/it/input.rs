@@ -155,6 +155,7 @@ fn specs_describe_closed_objects_in_a_stable_order() {
         ("Bash", changes),
         ("TaskOutput", looks),
         ("TaskStop", looks),
+        ("Monitor", changes),
         ("TodoWrite", looks),
         ("WebFetch", changes),
         ("WebSearch", changes),

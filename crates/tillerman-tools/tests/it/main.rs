@@ -27,6 +27,8 @@ mod grep;
 #[cfg(test)]
 mod input;
 #[cfg(test)]
+mod monitor;
+#[cfg(test)]
 mod multi_edit;
 #[cfg(test)]
 mod notebook;

@@ -105,6 +105,10 @@ fn system(detail: &SystemDetail) -> String {
         SystemDetail::TaskStarted(task) => {
             format!("task_started {} {}", task.task_id, quoted(&task.description))
         }
+        SystemDetail::TaskProgress(task) => {
+            let summary = task.extra.get("summary").and_then(|summary| summary.as_str());
+            format!("task_progress {} {}", task.task_id, quoted(summary.unwrap_or_default()))
+        }
         SystemDetail::TaskUpdated(task) => {
             let status = task.patch.status.as_deref().unwrap_or("backgrounded");
             format!("task_updated {} {status}", task.task_id)

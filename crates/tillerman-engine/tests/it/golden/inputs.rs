@@ -106,11 +106,19 @@ fn of_tasks(verb: &str, words: &mut Words, names: &Names) -> Input {
             description: words.text(),
             output_file: "/tmp/out".to_owned(),
             place: if words.flag("foreground") { Place::Foreground } else { Place::Background },
-            kind: if words.flag("agent") { TaskKind::LocalAgent } else { TaskKind::LocalBash },
+            kind: match (words.flag("agent"), words.flag("watch")) {
+                (true, _) => TaskKind::LocalAgent,
+                (false, true) => TaskKind::Watch,
+                (false, false) => TaskKind::LocalBash,
+            },
             agent: words.option("kind").map(|kind| {
                 Box::new(AgentTask { kind, prompt: "go".to_owned(), depth: 1, parent: None })
             }),
         })),
+        "task-spoke" => {
+            let task = TaskId::new(words.word());
+            Input::TaskSpoke { task, text: words.text() }
+        }
         "task-backgrounded" => {
             let task = TaskId::new(words.word());
             Input::TaskBackgrounded { task, outcome: Box::new(outcome(words)) }

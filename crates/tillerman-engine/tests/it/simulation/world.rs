@@ -237,10 +237,10 @@ impl World {
     /// A tool leaves work behind.
     fn task(&mut self) -> Input {
         let id = TaskId::new(format!("{TASK}{}.", self.writer.number()));
-        let kind = self.dice.pick(&[TaskKind::LocalBash, TaskKind::LocalAgent]);
-        // Agents are sessions, which end by themselves.
+        let kind = self.dice.pick(&[TaskKind::LocalBash, TaskKind::LocalAgent, TaskKind::Watch]);
+        // Agents are sessions, which end by themselves, and what is watched has a deadline.
         let task = Task::Works(match kind {
-            TaskKind::LocalAgent => Patience::Ends,
+            TaskKind::LocalAgent | TaskKind::Watch => Patience::Ends,
             TaskKind::LocalBash => patience(&mut self.dice),
         });
         self.flight.tasks.insert(id.clone(), task);

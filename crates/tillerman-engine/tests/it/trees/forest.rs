@@ -1,11 +1,8 @@
-//! A tree of sessions, the budget they share, and everything that can happen to them.
+//! A tree of sessions, and everything that can happen to them.
 
-use std::collections::VecDeque;
-
-use serde_json::json;
 use tillerman_engine::{
-    AgentTask, Bill, Budget, Deadline, Effect, Grant, Input, Judgement, Limits, Place, Pool,
-    Prompt, Restored, Share, TaskStart, Ticket, restore,
+    AgentTask, Budget, Deadline, Effect, Grant, Input, Judgement, Limits, Place, Prompt, Restored,
+    Share, TaskStart, Ticket, restore,
 };
 use tillerman_protocol::content::Content;
 use tillerman_protocol::frame::{Frame, ResultSubtype};
@@ -14,9 +11,10 @@ use tillerman_protocol::tool::{ToolFailure, ToolOutput};
 use tillerman_protocol::transcript::{Entry, UserEntry};
 use tillerman_protocol::{Moment, TaskId, ToolUseId};
 
-use super::node::{Life, MOST_OUTPUT, Node, config};
-use super::said::{Say, events};
+use super::node::{Life, Node, config};
+use super::said::speech;
 use super::tally::Tally;
+use super::till::Till;
 use crate::simulation::dice::Dice;
 
 const BEGINNING: i64 = 1_700_000_000_000;
@@ -28,23 +26,17 @@ pub(super) struct Forest {
     dice: Dice,
     traced: bool,
     nodes: Vec<Node>,
-    pool: Pool,
-    budget: Budget,
+    till: Till,
     deadline: Option<Deadline>,
     /// A small window makes agents compact their conversations.
     window: Option<u64>,
-    /// The dearest response so far.
-    dearest: Share,
-    /// Bills on their way to the root.
-    bills: VecDeque<Bill>,
-    /// Everything that was settled since the root began, with what it began with.
-    settled: Share,
     serial: u64,
     clock: i64,
     tally: Tally,
 }
 
-type Checked = Result<(), String>;
+/// What a check says is wrong, if anything is.
+pub(super) type Checked = Result<(), String>;
 
 impl Forest {
     pub(super) fn new(seed: u64, traced: bool) -> Self {
@@ -53,7 +45,6 @@ impl Forest {
         let usd = dice.chance(70).then(|| dice.below(60) as f64 / 10.0);
         let tokens = dice.chance(30).then(|| dice.below(4_000));
         let turns = dice.chance(30).then(|| dice.below(30));
-        let budget = Budget { usd, tokens, turns };
         let set_at = Moment::from_millis(BEGINNING);
         let deadline = dice.chance(20).then(|| {
             let millis = i64::try_from(dice.below(2_000)).unwrap_or(0);
@@ -64,13 +55,9 @@ impl Forest {
             dice,
             traced,
             nodes: Vec::new(),
-            pool: Pool::default(),
-            budget,
+            till: Till::new(Budget { usd, tokens, turns }),
             deadline,
             window,
-            dearest: Share::default(),
-            bills: VecDeque::new(),
-            settled: Share::default(),
             serial: 0,
             clock: BEGINNING,
             tally: Tally::default(),
@@ -92,9 +79,7 @@ impl Forest {
     }
 
     fn process(&mut self, restored: Restored, may_crash: bool) -> Result<Vec<Entry>, String> {
-        self.settled = restored.ledger.total();
-        self.pool = Pool::new(self.budget, self.settled);
-        self.bills.clear();
+        self.till.open(restored.ledger.total());
         let seed = [self.dice.next(), self.dice.next()];
         let kept = self.nodes.first().map_or_else(Vec::new, |root| root.entries.clone());
         let mut root = Node::new(
@@ -130,7 +115,7 @@ impl Forest {
 
     fn step(&mut self, wild: bool) -> Checked {
         self.tally.steps += 1;
-        if let Some(bill) = self.bills.pop_front() {
+        if let Some(bill) = self.till.next_bill() {
             return self.hear(0, Input::BilledElsewhere(Box::new(bill)));
         }
         if let Some(at) =
@@ -234,11 +219,11 @@ impl Forest {
             }
             Effect::Emit(frame) => self.show(at, &frame),
             Effect::Reserve { response, share } => {
-                let (ticket, answer) = self.pool.ask(share);
+                let (ticket, answer) = self.till.ask(share);
                 self.nodes[at].tickets.insert(response, ticket);
                 match answer {
                     Some(grant) => {
-                        let spent = self.pool.spent();
+                        let spent = self.till.spent();
                         self.tally.refused += u64::from(grant != Grant::Granted);
                         self.nodes[at].inbox.push_back(Input::Reserved { response, grant, spent });
                     }
@@ -248,16 +233,15 @@ impl Forest {
             Effect::CancelReserve { response } => self.settle(at, response, Share::default()),
             Effect::Settle(bill) => {
                 let share = bill.share();
-                self.dearest.usd = self.dearest.usd.max(share.usd);
-                self.dearest.tokens = self.dearest.tokens.max(share.tokens);
-                self.settled = self.settled.plus(share);
+                self.till.pay(share);
                 self.settle(at, bill.response, share);
                 if at > 0 {
-                    self.bills.push_back(*bill);
+                    self.till.send(*bill);
                 }
             }
             Effect::CallModel { response, .. } => {
-                let script = self.response(at);
+                let (number, depth) = (self.number(), self.nodes[at].depth);
+                let script = speech(&mut self.dice, number, depth);
                 self.nodes[at].responses.insert(response, script);
             }
             Effect::CancelModel { response } => drop(self.nodes[at].responses.remove(&response)),
@@ -298,8 +282,8 @@ impl Forest {
 
     fn settle(&mut self, at: usize, response: tillerman_engine::ResponseId, share: Share) {
         let Some(ticket) = self.nodes[at].tickets.remove(&response) else { return };
-        let answered = self.pool.settle(ticket, share);
-        let spent = self.pool.spent();
+        let answered = self.till.settle(ticket, share);
+        let spent = self.till.spent();
         for (ticket, grant) in answered {
             self.tally.refused += u64::from(grant != Grant::Granted);
             let holder = |node: &Node| holder(node, ticket);
@@ -437,26 +421,6 @@ impl Forest {
         }
     }
 
-    fn response(&mut self, at: usize) -> VecDeque<tillerman_protocol::model::ModelEvent> {
-        let number = self.number();
-        let tokens = self.dice.below(MOST_OUTPUT);
-        let branches = if self.nodes[at].depth == 0 { 55 } else { 30 };
-        let say = match self.dice.below(100) {
-            0..5 => Say::Failure,
-            5..15 => Say::Calls(vec![(format!("call_{number}"), "Look", json!({}))]),
-            roll if roll < 15 + branches => {
-                let count = 1 + self.dice.below(3);
-                let call = |index| {
-                    let background = self.dice.chance(50);
-                    (format!("call_{number}_{index}"), "Agent", json!({"background": background}))
-                };
-                Say::Calls((0..count).map(call).collect())
-            }
-            _ => Say::Text(format!("words {number}")),
-        };
-        events(number, &say, tokens)
-    }
-
     fn find(&self, task: &TaskId) -> Result<usize, String> {
         let found = self.nodes.iter().position(|node| node.task == *task);
         found.ok_or_else(|| format!("{task} is nobody's"))
@@ -466,9 +430,9 @@ impl Forest {
     const fn limits(&self) -> Limits {
         Limits {
             max_turns: Some(8),
-            max_budget_usd: self.budget.usd,
-            max_total_tokens: self.budget.tokens,
-            max_total_turns: self.budget.turns,
+            max_budget_usd: self.till.budget.usd,
+            max_total_tokens: self.till.budget.tokens,
+            max_total_turns: self.till.budget.turns,
             deadline: self.deadline,
             ..Limits::unlimited()
         }
@@ -481,23 +445,8 @@ impl Forest {
 
     /// What holds after every step.
     fn check(&self) -> Checked {
-        let (budget, spent) = (self.budget, self.pool.spent());
-        let over = budget.usd.is_some_and(|most| spent.usd > most + self.dearest.usd + 1e-9);
-        if over || budget.tokens.is_some_and(|most| spent.tokens > most + self.dearest.tokens) {
-            return Err(format!("{spent:?} was spent of {budget:?}"));
-        }
-        // What a turn takes is known beforehand, so not even one is made too many.
-        let promised = spent.plus(self.pool.held());
-        if budget.turns.is_some_and(|most| promised.turns > most) {
-            return Err(format!("{promised:?} was promised of {budget:?}"));
-        }
-        let pending = self.bills.iter().map(Bill::share).fold(Share::default(), Share::plus);
-        let known = self.nodes[0].session.ledger().total().plus(pending);
-        let differs = (known.usd - self.settled.usd).abs() > 1e-6;
-        if self.nodes[0].is_alive() && (differs || counted(known) != counted(self.settled)) {
-            return Err(format!("{:?} was settled, {known:?} is known", self.settled));
-        }
-        Ok(())
+        let root = &self.nodes[0];
+        self.till.check(root.is_alive().then(|| root.session.ledger().total()))
     }
 
     /// The root has ended: everybody below it ends too, and nothing stays set aside.
@@ -511,9 +460,7 @@ impl Forest {
         if let Some(orphan) = self.nodes.iter().find(|node| node.is_alive()) {
             return Err(format!("{} outlives the root", orphan.task));
         }
-        if self.pool.under_way() > 0 {
-            return Err(format!("{:?} stays set aside", self.pool.held()));
-        }
+        self.till.check_end()?;
         for node in &self.nodes[1..] {
             let parent = &self.nodes[node.parent.unwrap_or(0)];
             let heard = parent.heard(&format!("report of {}", node.task));
@@ -525,11 +472,6 @@ impl Forest {
         }
         Ok(())
     }
-}
-
-/// What has to agree exactly.
-const fn counted(share: Share) -> (u64, u64) {
-    (share.tokens, share.turns)
 }
 
 /// The response for which a node holds a ticket.

@@ -6,9 +6,32 @@ use serde_json::{Value, json};
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure};
 use tillerman_protocol::stream::{Delta, MessageHead, MessageOutcome, StreamEvent, Usage};
 
+use super::node::MOST_OUTPUT;
+use crate::simulation::dice::Dice;
+
+/// What an agent so deep in the tree says next; those near the root start more agents.
+pub(super) fn speech(dice: &mut Dice, number: u64, depth: u32) -> VecDeque<ModelEvent> {
+    let tokens = dice.below(MOST_OUTPUT);
+    let branches = if depth == 0 { 55 } else { 30 };
+    let say = match dice.below(100) {
+        0..5 => Say::Failure,
+        5..15 => Say::Calls(vec![(format!("call_{number}"), "Look", json!({}))]),
+        roll if roll < 15 + branches => {
+            let count = 1 + dice.below(3);
+            let call = |index| {
+                let background = dice.chance(50);
+                (format!("call_{number}_{index}"), "Agent", json!({"background": background}))
+            };
+            Say::Calls((0..count).map(call).collect())
+        }
+        _ => Say::Text(format!("words {number}")),
+    };
+    events(number, &say, tokens)
+}
+
 /// What a response contains.
 #[derive(Clone, Debug)]
-pub(super) enum Say {
+enum Say {
     Text(String),
     /// Calls by id, tool and input.
     Calls(Vec<(String, &'static str, Value)>),
@@ -16,7 +39,7 @@ pub(super) enum Say {
 }
 
 /// A response as its events; it reads one token and writes so many.
-pub(super) fn events(number: u64, say: &Say, output_tokens: u64) -> VecDeque<ModelEvent> {
+fn events(number: u64, say: &Say, output_tokens: u64) -> VecDeque<ModelEvent> {
     let usage = Usage { input_tokens: 1, ..Usage::default() };
     let message = MessageHead { id: format!("msg_{number}"), usage, ..MessageHead::default() };
     let mut events = vec![StreamEvent::MessageStart { message }];
