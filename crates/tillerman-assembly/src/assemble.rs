@@ -115,6 +115,7 @@ fn build(
         output_retries,
         shutdown,
         agents: hands.agents,
+        observer: None,
     })
 }
 
