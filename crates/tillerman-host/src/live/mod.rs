@@ -13,6 +13,7 @@ mod asking;
 mod cards;
 mod committing;
 mod hearing;
+mod model_meter;
 mod saying;
 mod starting;
 mod trouble;

@@ -50,7 +50,7 @@ impl Talk {
             return;
         }
         Metrics::count(&self.shared.metrics.runs_broken);
-        tracing::error!(message = end.message, "a run ended in the middle of its work");
+        tracing::error!(reason = end.message, "a run ended in the middle of its work");
         self.plan_restart(&end.message).await;
     }
 
@@ -182,6 +182,7 @@ impl Talk {
         }
         if self.trouble.restart_at.is_some_and(|at| at <= now) {
             self.trouble.restart_at = None;
+            Metrics::count(&self.shared.metrics.runs_restarted);
             return self.go_on().await;
         }
         if self.trouble.look_at.is_some_and(|at| at <= now) {

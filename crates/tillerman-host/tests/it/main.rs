@@ -14,6 +14,8 @@ mod door;
 #[cfg(test)]
 mod ipc;
 #[cfg(test)]
+mod operations;
+#[cfg(test)]
 mod projects;
 #[cfg(test)]
 mod restarts;
