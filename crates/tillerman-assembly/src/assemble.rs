@@ -118,6 +118,7 @@ fn build(
         output_retries,
         shutdown,
         agents: hands.agents,
+        observer: None,
     })
 }
 

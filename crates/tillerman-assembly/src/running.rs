@@ -13,6 +13,7 @@ use tillerman_runtime::{Inbound, SessionEnd, SessionSetup};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 const INBOUND_IN_FLIGHT: usize = 64;
 const FRAMES_IN_FLIGHT: usize = 256;
@@ -55,10 +56,13 @@ pub fn run(setup: SessionSetup) -> Session {
     let handle = SessionHandle { inbound, shutdown: setup.shutdown.clone() };
     let leftovers = Leftovers { env_file, scratch: scratch.clone() };
     let session = Box::pin(tillerman_runtime::run(setup, messages, out));
-    let ended = Box::pin(async move {
+    // Whatever is said meanwhile is said about this session.
+    let span = tracing::error_span!("session", session = %id);
+    let working = async move {
         let _leftovers = leftovers;
         session.await
-    });
+    };
+    let ended = Box::pin(working.instrument(span));
     Session { id, handle, frames, ended, scratch }
 }
 

@@ -190,6 +190,7 @@ fn setup(shared: &Shared, number: usize) -> Result<SessionSetup, Box<dyn Error>>
         secrets: Secrets::default(),
         shutdown: CancellationToken::new(),
         agents: None,
+        observer: None,
         hooks: HookSetup::default(),
         output_retries: 5,
     })

@@ -6,7 +6,9 @@ use clap::{ArgAction, Parser, ValueEnum};
 use tillerman_protocol::permission::PermissionMode;
 
 use crate::config_command::ConfigCommand;
+use crate::doctor::DoctorArguments;
 use crate::ipc::IpcArguments;
+use crate::log::LogArguments;
 use crate::mcp_command::McpCommand;
 use crate::permissions::PermissionsCommand;
 use crate::serve::{ServeArguments, UsersCommand};
@@ -64,6 +66,8 @@ pub(crate) struct Arguments {
     pub(crate) permission: PermissionArguments,
     #[command(flatten)]
     pub(crate) extension: ExtensionArguments,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
 }
 
 /// What else the program does.
@@ -73,7 +77,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Permissions(PermissionsCommand),
     /// What this machine and this configuration can do, and what is wrong with them
-    Doctor,
+    Doctor(DoctorArguments),
     /// The settings in force, and where they came from
     #[command(subcommand)]
     Config(ConfigCommand),

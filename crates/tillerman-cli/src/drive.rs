@@ -17,6 +17,7 @@ use crate::arguments::{Arguments, InputFormat, OutputFormat};
 use crate::order::order;
 use crate::rewind::{self, Afterwards};
 use crate::stdin::{self, StdinError};
+use crate::traces::{Belonging, Traces, watch};
 use crate::{present, stdout};
 
 /// How long a slow reader may take to read the last frames.
@@ -39,9 +40,13 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
         InputFormat::Text => Some(text_prompt(arguments)?),
         InputFormat::StreamJson => None,
     };
-    let setup = assemble(&order, CancellationToken::new()).await?;
+    let mut setup = assemble(&order, CancellationToken::new()).await?;
     // The session is open by now, so that files change only for a conversation that can go on.
     rewind::rewind(arguments, &order).await?;
+    let traces = Traces::begin(&order.environment, Belonging::Caller);
+    if let Some(traces) = &traces {
+        watch(traces.telemetry(), &mut setup);
+    }
     let Session { handle, frames, ended, scratch, .. } = run(setup);
     let spill = scratch.clone().unwrap_or_else(|| order.environment.temp_dir());
     let printed = match arguments.format.output_format {
@@ -56,6 +61,9 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
     }
     let wires = Wires { handle, fatal: fatal.fuse() };
     let code = wires.attend(run_and_print(ended, printed)).await;
+    if let Some(traces) = traces {
+        traces.finish().await;
+    }
     // Files that frames have named stay; a directory that holds none is of no use to anybody.
     drop(scratch.map(std::fs::remove_dir));
     code

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::permission_mode;
 use crate::environment;
 use crate::serve::{Extras, InProcess, check_user, data_directory, model_settings};
+use crate::traces::{Belonging, Traces};
 
 const WORKERS: usize = 2;
 /// Sessions go deep; their tasks need more than a thread's usual stack in debug builds.
@@ -69,14 +70,27 @@ pub(crate) fn run(arguments: &IpcArguments) -> Result<u8, StartFailure> {
         .enable_all()
         .build()
         .map_err(|error| StartFailure::usage(format!("Cannot start: {error}")))?;
-    let code = runtime.block_on(serve(arguments));
+    let code = runtime.block_on(serve_and_trace(arguments));
     // Standard input is read by a thread that waits for as long as the shell says nothing.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
     code
 }
 
-async fn serve(arguments: &IpcArguments) -> Result<u8, StartFailure> {
+async fn serve_and_trace(arguments: &IpcArguments) -> Result<u8, StartFailure> {
     let environment = environment::capture();
+    let traces = Traces::begin(&environment, Belonging::Nothing);
+    let code = serve(arguments, environment, traces.as_ref()).await;
+    if let Some(traces) = traces {
+        traces.finish().await;
+    }
+    code
+}
+
+async fn serve(
+    arguments: &IpcArguments,
+    environment: Environment,
+    traces: Option<&Traces>,
+) -> Result<u8, StartFailure> {
     check_user(None, &environment)?;
     let root = root(arguments)?;
     let data = match &arguments.data_dir {
@@ -95,7 +109,8 @@ async fn serve(arguments: &IpcArguments) -> Result<u8, StartFailure> {
         agents: agents::find(&environment.config_dir()),
         max_turns: Some(arguments.max_turns),
     };
-    let launcher = InProcess::new(std::env::vars_os(), settings.rehearsal).with(extras);
+    let launcher = InProcess::new(std::env::vars_os(), settings.rehearsal);
+    let launcher = launcher.with(extras).watched(traces);
     let now = Arc::new(|| SystemClock.now());
     let host = Host::prepare(settings, store, Arc::new(launcher), now).await;
     let host = host.map_err(|error| sentence(&error))?;

@@ -10,12 +10,14 @@ mod rewind;
 mod config_command;
 mod doctor;
 mod ipc;
+mod log;
 mod mcp_command;
 mod mcp_login;
 mod mcp_serve;
 mod permission_cases;
 mod permissions;
 mod serve;
+mod traces;
 mod trust_command;
 
 mod present;
@@ -29,6 +31,7 @@ use clap::Parser as _;
 use tillerman_assembly::{PROTOCOL_LEVEL, StartFailure};
 
 use crate::arguments::{Arguments, Command, InputFormat, OutputFormat};
+use crate::log::{About, Log, LogLevel};
 
 fn main() -> ExitCode {
     // Before anything else: a stage of a confined command is another program in all but name.
@@ -57,14 +60,14 @@ fn main() -> ExitCode {
         drop(writeln!(std::io::stdout(), "{PROTOCOL_LEVEL} (Tillerman {version})"));
         return ExitCode::SUCCESS;
     }
-    log_to_stderr(arguments.format.debug.is_some());
+    let log = begin_log(&arguments);
     if let Some(command) = &arguments.command {
-        return carry_out(command, &arguments);
+        return carry_out(command, &arguments, log);
     }
     match start(&arguments) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            drop(writeln!(std::io::stderr(), "{}", failure.message));
+            log.complain(&failure.message);
             if failure.as_frame && arguments.format.output_format == OutputFormat::StreamJson {
                 let frame = failure.to_frame();
                 drop(stdout::write_line(&mut std::io::stdout(), &frame, &std::env::temp_dir()));
@@ -84,12 +87,12 @@ fn keep_others_out() -> std::io::Result<()> {
     Ok(())
 }
 
-fn carry_out(command: &Command, arguments: &Arguments) -> ExitCode {
+fn carry_out(command: &Command, arguments: &Arguments, log: Log) -> ExitCode {
     let done = match command {
         Command::Permissions(command) => permissions::run(command),
         Command::Config(command) => config_command::run(command),
         Command::Trust(arguments) => trust_command::run(arguments),
-        Command::Doctor => Ok(diagnose()),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
         Command::Reindex { data_dir } => serve::run_reindex(data_dir.clone()),
         Command::DebugBundle { output, data_dir } => serve::run_bundle(output, data_dir.clone()),
@@ -100,17 +103,10 @@ fn carry_out(command: &Command, arguments: &Arguments) -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            drop(writeln!(std::io::stderr(), "{}", failure.message));
+            log.complain(&failure.message);
             ExitCode::FAILURE
         }
     }
-}
-
-fn diagnose() -> u8 {
-    let cwd = std::env::current_dir().unwrap_or_default();
-    let findings = doctor::examine(&environment::capture(), &cwd);
-    drop(write!(std::io::stdout(), "{}", findings.text));
-    u8::from(!findings.well)
 }
 
 fn start(arguments: &Arguments) -> Result<u8, StartFailure> {
@@ -151,15 +147,13 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
     Ok(())
 }
 
-fn log_to_stderr(debug: bool) {
-    let level = if debug { tracing::Level::DEBUG } else { tracing::Level::WARN };
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_max_level(level)
-        .with_target(false)
-        .without_time()
-        .with_ansi(false)
-        // Reporting a failure to report would panic when nobody reads standard error.
-        .log_internal_errors(false)
-        .init();
+/// A host works for many and says what it does; everything else speaks up when something is wrong.
+fn begin_log(arguments: &Arguments) -> Log {
+    let (usual, about) = match &arguments.command {
+        Some(Command::Serve(_)) => (LogLevel::Info, About::Many),
+        Some(Command::Ipc(_)) => (LogLevel::Warn, About::Many),
+        _ => (LogLevel::Warn, About::One),
+    };
+    let usual = if arguments.format.debug.is_some() { LogLevel::Debug } else { usual };
+    Log::begin(&arguments.log, usual, about, &environment::capture())
 }

@@ -22,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::environment;
+use crate::traces::{Belonging, Traces};
 
 pub(crate) use bundle::run as run_bundle;
 pub(crate) use in_process::{Extras, InProcess};
@@ -29,6 +30,8 @@ pub(crate) use place::{check_user, data_directory};
 pub(crate) use reindex::run as run_reindex;
 pub(crate) use users::{UsersCommand, run as run_users};
 
+/// The port that the host uses when it is told no other.
+pub(crate) const PORT: u16 = 7_717;
 const REHEARSAL: &str = "rehearsal";
 const WORKERS: usize = 2;
 /// Sessions go deep; their tasks need more than a thread's usual stack in debug builds.
@@ -38,7 +41,7 @@ const STACK: usize = 8 * 1024 * 1024;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArguments {
     /// The port on the loopback address; 0 takes any that is free
-    #[arg(long, default_value_t = 7_717)]
+    #[arg(long, default_value_t = PORT)]
     port: u16,
     /// Where conversations and cards are kept
     #[arg(long, value_name = "DIR")]
@@ -87,18 +90,32 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8, StartFailure> {
         .enable_all()
         .build()
         .map_err(|error| StartFailure::usage(format!("Cannot start: {error}")))?;
-    let code = runtime.block_on(serve(arguments));
+    let code = runtime.block_on(serve_and_trace(arguments));
     // A file operation that hangs must not keep the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     code
 }
 
-async fn serve(arguments: &ServeArguments) -> Result<u8, StartFailure> {
+async fn serve_and_trace(arguments: &ServeArguments) -> Result<u8, StartFailure> {
     let environment = environment::capture();
+    let traces = Traces::begin(&environment, Belonging::Nothing);
+    let code = serve(arguments, environment, traces.as_ref()).await;
+    if let Some(traces) = traces {
+        traces.finish().await;
+    }
+    code
+}
+
+async fn serve(
+    arguments: &ServeArguments,
+    environment: Environment,
+    traces: Option<&Traces>,
+) -> Result<u8, StartFailure> {
     let run_as = place::check_user(arguments.sessions.run_as.as_deref(), &environment)?;
     let data = place::data_directory(arguments.data_dir.clone(), &environment)?;
     let store = Store::open(&data).map_err(|error| sentence(&error))?;
-    let settings = settings(arguments, &environment).await?;
+    let mut settings = settings(arguments, &environment).await?;
+    settings.further_counters = traces.map(Traces::counters);
     let launcher: Arc<dyn Launcher> = if arguments.sessions.isolate || run_as.is_some() {
         let scratch = place::scratch(&data, &environment, run_as.as_ref())?;
         Arc::new(Subprocess {
@@ -110,7 +127,8 @@ async fn serve(arguments: &ServeArguments) -> Result<u8, StartFailure> {
             probe_address: in_process::provider_address(&environment),
         })
     } else {
-        Arc::new(InProcess::new(std::env::vars_os(), settings.rehearsal))
+        let launcher = InProcess::new(std::env::vars_os(), settings.rehearsal);
+        Arc::new(launcher.watched(traces))
     };
     let token = match arguments.new_token {
         true => Some(store.renew_token(SystemClock.now()).await.map_err(|error| sentence(&error))?),

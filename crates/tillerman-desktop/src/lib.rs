@@ -16,5 +16,8 @@ mod program;
 
 mod tools;
 
+mod survey;
+
 pub use config::{DesktopConfig, DesktopLimits};
 pub use server::{SERVER_NAME, TOOL_NAMES, desktop_tools, full_name, looking_tools};
+pub use survey::{Survey, survey};

@@ -40,6 +40,6 @@ pub use launch::{
 };
 pub use reindex::{Reindexed, Retold};
 pub use serve::{ServeError, Served};
-pub use settings::{Assets, HostSettings, Page, Timeouts};
-pub use store::{OpenStoreError, Store, StoreError};
+pub use settings::{Assets, Counter, FurtherCounters, HostSettings, Page, Timeouts};
+pub use store::{DataInspection, DatabaseState, OpenStoreError, Store, StoreError};
 pub use subprocess::{RunAs, Subprocess};

@@ -1,6 +1,7 @@
 //! What whoever starts a host decides.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -50,6 +51,8 @@ pub struct HostSettings {
     pub protocol_level: String,
     /// How long things may take.
     pub timeouts: Timeouts,
+    /// Numbers of others that `/metrics` shows as well.
+    pub further_counters: Option<FurtherCounters>,
 }
 
 impl HostSettings {
@@ -70,7 +73,32 @@ impl HostSettings {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             protocol_level: String::new(),
             timeouts: Timeouts::default(),
+            further_counters: None,
         }
+    }
+}
+
+/// A number that only grows: its name, what it counts, and how much that is.
+pub type Counter = (&'static str, &'static str, u64);
+
+/// Numbers of others that `/metrics` shows as well.
+#[derive(Clone)]
+pub struct FurtherCounters(Arc<dyn Fn() -> Vec<Counter> + Send + Sync>);
+
+impl FurtherCounters {
+    /// Numbers that are asked for whenever somebody looks.
+    pub fn new(read: impl Fn() -> Vec<Counter> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub(crate) fn read(&self) -> Vec<Counter> {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for FurtherCounters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FurtherCounters").finish_non_exhaustive()
     }
 }
 

@@ -113,6 +113,8 @@ impl Subprocess {
             .env("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1")
             .env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "true")
             .env("CLAUDE_CODE_ENTRYPOINT", "tillerman-host")
+            // What it says last is shown to people.
+            .env("TILLERMAN_LOG_FORMAT", "text")
             .envs(variables)
             .current_dir(cwd)
             .stdin(Stdio::piped())

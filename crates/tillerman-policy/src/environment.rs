@@ -1,8 +1,8 @@
 //! Which environment variables a child process may see.
 
-/// Names that hold credentials of model providers, of this program as a client of MCP servers, or of
-/// its own control channel.
-const WITHHELD: [&str; 13] = [
+/// Names that hold credentials of model providers, of this program as a client of MCP servers or of
+/// collectors of telemetry, or of its own control channel.
+const WITHHELD: [&str; 17] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_CUSTOM_HEADERS",
@@ -16,6 +16,10 @@ const WITHHELD: [&str; 13] = [
     "CLAUDE_CODE_OAUTH_TOKEN",
     "MCP_CLIENT_SECRET",
     "OPENAI_API_KEY",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+    "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
 ];
 
 /// The only variables of a host that its agents see.

@@ -45,6 +45,7 @@ mod questions;
 mod redact;
 mod task_desk;
 mod task_files;
+mod watching;
 
 mod context_usage;
 mod server_instructions;

@@ -77,7 +77,8 @@ impl Secrets {
         }
     }
 
-    pub(crate) fn redact_text(&self, text: &mut String) {
+    /// A text without them.
+    pub fn redact_text(&self, text: &mut String) {
         for secret in &self.0 {
             if text.contains(secret.as_str()) {
                 *text = text.replace(secret.as_str(), REDACTED);

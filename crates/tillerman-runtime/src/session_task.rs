@@ -23,6 +23,7 @@ use crate::questions::Questions;
 use crate::redact::Secrets;
 use crate::setup::{Ports, SessionSetup, SystemPrompt};
 use crate::task_files::TaskFiles;
+use crate::watching::Watching;
 use crate::work::{Report, Work};
 
 /// What a front end tells a session.
@@ -173,6 +174,7 @@ pub(crate) struct SessionTask {
     pub(crate) checkpoint_complaint: Option<String>,
     pub(crate) ended: bool,
     pub(crate) mcp: McpDesk,
+    pub(crate) watching: Watching,
 }
 
 /// What an allowed call is run with.
@@ -243,6 +245,7 @@ impl SessionTask {
             checkpoint_complaint: None,
             ended: false,
             mcp: McpDesk::new(setup.mcp),
+            watching: Watching::new(setup.observer),
             ports: setup.ports,
             engine: Session::new(setup.engine, setup.restored),
         }
@@ -389,8 +392,11 @@ impl SessionTask {
     /// Steps the engine until nothing waits for it any more.
     pub(crate) async fn work_off(&mut self) {
         while let Some(input) = self.pending.pop_front() {
-            let effects = self.engine.step(self.ports.clock.now(), input);
+            let now = self.ports.clock.now();
+            self.watching.hears(now, &input);
+            let effects = self.engine.step(now, input);
             for effect in effects {
+                self.watching.wants(now, &effect);
                 self.carry_out(effect).await;
             }
         }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tillerman_engine::{Restored, SessionConfig};
 use tillerman_policy::Policy;
 use tillerman_ports::{
-    Checkpoints, Clock, Library, LiveSettings, McpServers, Model, PermissionKeeper, Tool,
+    Checkpoints, Clock, Library, LiveSettings, McpServers, Model, Observer, PermissionKeeper, Tool,
     Transcript,
 };
 use tillerman_protocol::model::SystemBlock;
@@ -101,4 +101,6 @@ pub struct SessionSetup {
     pub shutdown: CancellationToken,
     /// What agents are started with; nothing when there are none.
     pub agents: Option<AgentSetup>,
+    /// Whoever watches the session; usually nobody does.
+    pub observer: Option<Box<dyn Observer>>,
 }

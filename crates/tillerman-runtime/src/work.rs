@@ -17,6 +17,7 @@ use tillerman_protocol::{RequestId, TaskId, ToolUseId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::agents::{Granting, TreeAnswer, Unheard};
 use crate::control::Answer;
@@ -366,7 +367,8 @@ impl Work {
     }
 
     fn spawn(&mut self, name: Name, task: impl Future<Output = Option<Report>> + Send + 'static) {
-        let handle = self.tasks.spawn(task);
+        // What the work says is said about its session.
+        let handle = self.tasks.spawn(task.in_current_span());
         self.names.insert(handle.id(), name.clone());
         self.handles.insert(name, handle);
     }

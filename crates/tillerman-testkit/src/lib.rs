@@ -39,6 +39,8 @@ mod script;
 mod request;
 mod server;
 
+mod trace_collector;
+
 mod context;
 mod conversation;
 mod deadline;
@@ -57,3 +59,4 @@ pub use response::{Response, response};
 pub use script::{Script, ScriptBuilder, script};
 pub use script_file::ReadScriptError;
 pub use server::ScriptedServer;
+pub use trace_collector::{CollectedPost, CollectedSpan, TraceCollector};

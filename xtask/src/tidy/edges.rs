@@ -31,6 +31,7 @@ const EDGES: &[(&str, Allowed)] = &[
     ("tillerman-hooks", Allowed::Only(&[PORTS, PROTOCOL])),
     ("tillerman-store", Allowed::Only(&[PORTS, PROTOCOL])),
     ("tillerman-mcp", Allowed::Only(&[PORTS, PROTOCOL])),
+    ("tillerman-telemetry", Allowed::Only(&[PORTS, PROTOCOL])),
     ("tillerman-sandbox", Allowed::Only(&[PORTS, PROTOCOL])),
     (
         "tillerman-assembly",

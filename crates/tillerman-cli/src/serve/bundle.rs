@@ -23,12 +23,13 @@ pub(crate) fn run(output: &Path, data_dir: Option<PathBuf>) -> Result<u8, StartF
     let version = env!("CARGO_PKG_VERSION");
     let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     add("Version", &format!("Tillerman {version}, protocol {PROTOCOL_LEVEL}, {system}"));
-    add("Doctor", &doctor::examine(&environment, &cwd).text);
+    let examined = doctor::examine(&environment, &cwd, data_dir.clone(), crate::serve::PORT);
+    add("Doctor", &examined.text());
     // Names alone; values may be credentials.
     let mut names: Vec<String> =
         std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     names.retain(|name| {
-        ["CLAUDE", "ANTHROPIC", "TILLERMAN", "OPENAI"].iter().any(|it| name.starts_with(it))
+        ["CLAUDE", "ANTHROPIC", "TILLERMAN", "OPENAI", "OTEL"].iter().any(|it| name.starts_with(it))
     });
     names.sort();
     add("Variables that are set", &names.join("\n"));

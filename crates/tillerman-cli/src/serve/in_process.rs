@@ -19,6 +19,7 @@ use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::frame::Frame;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::{EntryId, SessionId};
+use tillerman_telemetry::Telemetry;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::Arguments;
 use crate::order::order_in;
 use crate::serve::REHEARSAL;
+use crate::traces::{Traces, watch};
 
 const IN_FLIGHT: usize = 64;
 /// How long a session may take to end when it is told to.
@@ -55,6 +57,7 @@ pub(crate) struct InProcess {
     rehearses: bool,
     provider: Option<String>,
     extras: Extras,
+    telemetry: Option<Telemetry>,
 }
 
 impl InProcess {
@@ -72,13 +75,31 @@ impl InProcess {
         let ours = switches.map(|(name, value)| (name.into(), value.into()));
         let environment = Environment::new(others.chain(ours));
         let provider = provider_address(&environment);
-        Self { environment, rehearses, provider, extras: Extras::default() }
+        Self { environment, rehearses, provider, extras: Extras::default(), telemetry: None }
     }
 
     /// The same with more in every session.
     pub(crate) fn with(mut self, extras: Extras) -> Self {
         self.extras = extras;
         self
+    }
+
+    /// The same with every session watched, where somebody wants that.
+    pub(crate) fn watched(mut self, traces: Option<&Traces>) -> Self {
+        self.telemetry = traces.map(|traces| traces.telemetry().clone());
+        self
+    }
+
+    async fn start(&self, order: &SessionOrder) -> Result<RunningSession, LaunchError> {
+        let setup = assemble(order, CancellationToken::new()).await;
+        let mut setup = setup.map_err(|failure| {
+            let session_is_gone = failure.message.contains(NOT_FOUND);
+            LaunchError { message: failure.message, session_is_gone }
+        })?;
+        if let Some(telemetry) = &self.telemetry {
+            watch(telemetry, &mut setup);
+        }
+        Ok(connect(run(setup)))
     }
 
     fn order(&self, order: &RunOrder) -> SessionOrder {
@@ -128,7 +149,7 @@ impl InProcess {
 
 impl Launcher for InProcess {
     fn launch(&self, order: RunOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
-        Box::pin(async move { start(&self.order(&order)).await })
+        Box::pin(async move { self.start(&self.order(&order)).await })
     }
 
     fn open(&self, order: OpenOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
@@ -145,7 +166,7 @@ impl Launcher for InProcess {
             let environment = self.environment.overlaid(order.environment.into_iter().collect());
             let session = order_in(order.cwd, environment, &arguments)
                 .map_err(|failure| failed(failure.message))?;
-            start(&session).await
+            self.start(&session).await
         })
     }
 
@@ -160,14 +181,6 @@ impl Launcher for InProcess {
             }
         })
     }
-}
-
-async fn start(order: &SessionOrder) -> Result<RunningSession, LaunchError> {
-    let setup = assemble(order, CancellationToken::new()).await.map_err(|failure| {
-        let session_is_gone = failure.message.contains(NOT_FOUND);
-        LaunchError { message: failure.message, session_is_gone }
-    })?;
-    Ok(connect(run(setup)))
 }
 
 /// The address at which the provider answers, as host and port.

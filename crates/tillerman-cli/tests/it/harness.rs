@@ -118,6 +118,11 @@ impl Launch {
         self
     }
 
+    /// Where its standard error goes.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.log.clone()
+    }
+
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.command.env_remove(name);
         self

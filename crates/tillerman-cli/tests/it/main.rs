@@ -9,6 +9,8 @@ mod checkpoints;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod explain;
 #[cfg(test)]
 mod formats;
@@ -24,6 +26,8 @@ mod hostile;
 mod ipc;
 #[cfg(test)]
 mod kills;
+#[cfg(test)]
+mod logs;
 #[cfg(test)]
 mod long_runs;
 #[cfg(test)]
@@ -51,6 +55,8 @@ mod secrets;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod served;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod settings;
@@ -63,4 +69,8 @@ mod teams;
 #[cfg(test)]
 mod tool_output;
 #[cfg(test)]
+mod traces;
+#[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod units;

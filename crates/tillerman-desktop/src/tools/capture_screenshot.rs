@@ -20,7 +20,7 @@ use crate::program::{Job, Manner, find};
 use crate::tools::analyze_image::shown;
 
 const WHAT: &str = "A screenshot";
-const SCREEN: &[Way] = &[
+pub(crate) const SCREEN: &[Way] = &[
     (Desktop::Mac, "screencapture", &["-x"]),
     (Desktop::Wayland, "grim", &[]),
     (Desktop::Wayland, "gnome-screenshot", &["-f"]),

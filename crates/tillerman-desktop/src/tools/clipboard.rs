@@ -11,7 +11,7 @@ use crate::desktop::{Desktop, Way, choose};
 use crate::plan::{Field, FieldKind, Need, Plan, answered, failed, text};
 use crate::program::{Job, Manner};
 
-const READERS: &[Way] = &[
+pub(crate) const READERS: &[Way] = &[
     (Desktop::Mac, "pbpaste", &[]),
     (Desktop::Wayland, "wl-paste", &["--no-newline"]),
     (Desktop::X11, "xclip", &["-selection", "clipboard", "-o"]),

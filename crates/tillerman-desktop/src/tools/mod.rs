@@ -19,6 +19,10 @@ mod capture_screenshot;
 
 use crate::plan::Plan;
 
+pub(crate) use capture_screenshot::SCREEN as SCREEN_WAYS;
+pub(crate) use clipboard::READERS as CLIPBOARD_WAYS;
+pub(crate) use open_in_default_app::WAYS as OPENING_WAYS;
+
 /// Every tool, in the order in which they are listed.
 pub(crate) static PLANS: [Plan; 11] = [
     list_files::PLAN,

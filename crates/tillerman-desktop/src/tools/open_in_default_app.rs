@@ -14,7 +14,7 @@ use crate::desktop::{Desktop, Way, choose};
 use crate::plan::{Field, FieldKind, Need, Plan, answered, failed, text};
 use crate::program::{Job, Manner};
 
-const WAYS: &[Way] = &[
+pub(crate) const WAYS: &[Way] = &[
     (Desktop::Mac, "open", &["--"]),
     (Desktop::Wayland, "xdg-open", &[]),
     (Desktop::Wayland, "gio", &["open"]),

@@ -1,5 +1,6 @@
 //! The HTTP side of the host: who may come in, what may be asked, how it is answered.
 
+mod access_log;
 mod error;
 mod gate;
 mod guard;

@@ -10,6 +10,7 @@ use http::header::CONTENT_TYPE;
 use serde_json::json;
 
 use crate::api::routes::ApiState;
+use crate::metrics::Kept;
 
 /// Whether the host can do its work. It says no more than that, since anybody may ask.
 pub(crate) async fn healthz(State(state): State<Arc<ApiState>>) -> Response {
@@ -26,6 +27,12 @@ pub(crate) async fn healthz(State(state): State<Arc<ApiState>>) -> Response {
 }
 
 pub(crate) async fn metrics(State(state): State<Arc<ApiState>>) -> Response {
-    let text = state.shared.metrics.render(&state.shared.settings.version);
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+    let shared = &state.shared;
+    let kept = shared.store.read(Kept::read).await;
+    if let Err(error) = &kept {
+        tracing::warn!(%error, "some numbers are left out");
+    }
+    let further = shared.settings.further_counters.as_ref();
+    let text = shared.metrics.render(&shared.settings.version, kept.as_ref().ok(), further);
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Role;
+use crate::api::access_log::access_log;
 use crate::api::endpoint::Endpoint;
 use crate::api::gate::Gate;
 use crate::api::guard::guard;
@@ -183,5 +184,6 @@ pub(crate) fn router(state: Arc<ApiState>) -> Router {
         .route("/", get(sign_in::front_page))
         .fallback(page::page)
         .layer(from_fn_with_state(Arc::clone(&state), guard))
+        .layer(from_fn_with_state(Arc::clone(&state), access_log))
         .with_state(state)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -40,6 +41,8 @@ pub(crate) async fn sdk(
 }
 
 async fn serve(state: Arc<ApiState>, mut socket: WebSocket) {
+    let open_sockets = &state.shared.metrics.sdk_sockets;
+    open_sockets.fetch_add(1, Ordering::Relaxed);
     let last = match open(&state, &mut socket).await {
         Ok(session) => match carry(&state, session, &mut socket).await {
             (end, Spoke::Never) if end.exit_code != 0 && !end.message.is_empty() => {
@@ -52,6 +55,7 @@ async fn serve(state: Arc<ApiState>, mut socket: WebSocket) {
     };
     send(&mut socket, serde_json::to_string(&last).unwrap_or_default()).await;
     send_close(&mut socket).await;
+    open_sockets.fetch_sub(1, Ordering::Relaxed);
 }
 
 async fn open(

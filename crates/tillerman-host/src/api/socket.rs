@@ -20,7 +20,7 @@ use crate::api::error::ApiError;
 use crate::api::events::{Followed, Follower};
 use crate::api::gate::Visitor;
 use crate::api::routes::ApiState;
-use crate::live::News;
+use crate::live::{Envelope, News};
 use crate::metrics::Metrics;
 
 const LARGEST_MESSAGE: usize = 64 * 1024;
@@ -76,6 +76,13 @@ enum Wish {
     Ping,
 }
 
+/// A message on its way to a client.
+struct Outgoing {
+    text: Utf8Bytes,
+    /// When the event in it happened, if it is one that the client follows live.
+    since: Option<Instant>,
+}
+
 /// Why a socket is closed.
 type Goodbye = (u16, &'static str);
 
@@ -85,8 +92,8 @@ struct Client {
     _permit: OwnedSemaphorePermit,
     followers: JoinSet<()>,
     subscriptions: Vec<(String, AbortHandle)>,
-    outgoing: mpsc::Sender<Result<Utf8Bytes, Goodbye>>,
-    waiting: mpsc::Receiver<Result<Utf8Bytes, Goodbye>>,
+    outgoing: mpsc::Sender<Result<Outgoing, Goodbye>>,
+    waiting: mpsc::Receiver<Result<Outgoing, Goodbye>>,
     news: Option<broadcast::Receiver<News>>,
     /// Since when messages are counted, and how many came.
     pace: (Instant, u32),
@@ -138,7 +145,7 @@ impl Client {
                     }
                 }
                 Some(message) = self.waiting.recv() => match message {
-                    Ok(text) => send(socket, Message::Text(text)).await?,
+                    Ok(message) => self.pass_on(socket, message).await?,
                     Err(goodbye) => return Err(goodbye),
                 },
                 news = next_news(&mut self.news) => match news {
@@ -192,9 +199,19 @@ impl Client {
         }
     }
 
+    /// Sends a message, and notes how old the event in it is by then.
+    async fn pass_on(&self, socket: &mut WebSocket, message: Outgoing) -> Result<(), Goodbye> {
+        send(socket, Message::Text(message.text)).await?;
+        if let Some(since) = message.since {
+            self.state.shared.metrics.shown_in(since.elapsed());
+        }
+        Ok(())
+    }
+
     fn put(&self, message: &serde_json::Value) -> Result<(), Goodbye> {
         let text = Utf8Bytes::from(message.to_string());
-        self.outgoing.try_send(Ok(text)).map_err(|_| (TOO_SLOW, "too slow"))
+        let message = Outgoing { text, since: None };
+        self.outgoing.try_send(Ok(message)).map_err(|_| (TOO_SLOW, "too slow"))
     }
 
     fn unsubscribe(&mut self, conversation: &str) {
@@ -225,15 +242,15 @@ async fn follow(
     state: Arc<ApiState>,
     mut follower: Follower,
     conversation_id: String,
-    outgoing: mpsc::Sender<Result<Utf8Bytes, Goodbye>>,
+    outgoing: mpsc::Sender<Result<Outgoing, Goodbye>>,
 ) {
     loop {
         let message = match follower.next(&state.shared.store).await {
-            Followed::Event(envelope) => Ok(envelope.text),
+            Followed::Event(Envelope { text, since, .. }) => Ok(Outgoing { text, since }),
             Followed::CaughtUp(seq) => {
                 let word =
                     json!({"type": "caught_up", "conversation_id": conversation_id, "seq": seq});
-                Ok(word.to_string().into())
+                Ok(Outgoing { text: word.to_string().into(), since: None })
             }
             Followed::Lagged => Err((TOO_SLOW, "too slow")),
             Followed::Gone => return,

@@ -78,7 +78,7 @@ impl Talk {
     }
 
     async fn store(&mut self, change: Change) -> Result<(), StoreError> {
-        let at = self.shared.now();
+        let (at, began) = (self.shared.now(), Instant::now());
         let mut row = self.row.clone();
         row.shown.updated_at = at;
         let mut events = Vec::new();
@@ -101,15 +101,15 @@ impl Talk {
         }
         let is_live_only = !change.items.is_empty() && events.is_empty() && change.is_only_shown();
         if !is_live_only {
-            let started = Instant::now();
             let count = events.len() as u64;
             row = self.shared.store.write(move |db| change.write(db, &row, &events)).await?;
-            self.shared.metrics.stored_in(started.elapsed());
+            self.shared.metrics.stored_in(began.elapsed());
             self.shared.metrics.events.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
         }
         self.row = row;
         self.kept_state = self.row.shown.state;
-        for envelope in shown {
+        for mut envelope in shown {
+            envelope.since = Some(began);
             // Nobody may look just now.
             drop(self.feed.send(envelope));
         }

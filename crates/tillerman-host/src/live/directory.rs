@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinSet};
 use tokio::time::MissedTickBehavior;
+use tracing::Instrument as _;
 
 use crate::live::order::{Order, Refusal, RefusalKind, Reply};
 use crate::live::shared::Shared;
@@ -174,7 +175,9 @@ impl Keeper {
         let Some(row) = row else { return Err(Refusal::unknown("conversation")) };
         let (orders, given) = mpsc::channel(ORDERS_IN_FLIGHT);
         let talk = Talk::new(Arc::clone(&self.shared), row);
-        let task = self.work.spawn(talk.live(given));
+        // Whatever is said meanwhile is said about this conversation.
+        let span = tracing::error_span!("conversation", conversation = id);
+        let task = self.work.spawn(talk.live(given).instrument(span));
         self.names.insert(task.id(), id.to_owned());
         self.talks.insert(id.to_owned(), (task.id(), orders.clone()));
         Ok(orders)

@@ -4,6 +4,7 @@ use axum::extract::ws::Utf8Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tillerman_protocol::Moment;
+use tokio::time::Instant;
 
 use crate::store::NewEvent;
 use crate::wire::{Approval, Conversation};
@@ -15,6 +16,8 @@ pub(crate) struct Envelope {
     pub(crate) seq: Option<u64>,
     /// The whole message as JSON.
     pub(crate) text: Utf8Bytes,
+    /// When it happened, for those who follow live.
+    pub(crate) since: Option<Instant>,
 }
 
 #[derive(Serialize)]
@@ -42,7 +45,7 @@ impl Envelope {
     fn write(conversation_id: &str, seq: Option<u64>, at: Moment, event: &RawValue) -> Self {
         let written = Written { kind: "event", conversation_id, seq, at, event };
         let text = serde_json::to_string(&written).unwrap_or_default();
-        Self { seq, text: text.into() }
+        Self { seq, text: text.into(), since: None }
     }
 }
 

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use crate::live::committing::{Change, Item, said};
 use crate::live::run::Beginning;
 use crate::live::talk::Talk;
+use crate::metrics::Spent;
 use crate::store::{MessageRow, MessageState, UsageRow};
 use crate::wire::{ConversationState, Event, RunState};
 
@@ -45,6 +46,7 @@ impl Talk {
     /// Notes what a frame says about the run, and whether it is kept.
     fn note(&mut self, frame: Value, change: &mut Change) {
         let now = Instant::now();
+        self.meter.hear(&frame, &self.shared.metrics.models);
         if let Some(run) = &mut self.run {
             run.has_spoken = true;
             if is_output(&frame) {
@@ -177,13 +179,21 @@ impl Talk {
         let dearest = result.model_usage.iter().max_by(|(_, a), (_, b)| {
             a.cost_usd.total_cmp(&b.cost_usd).then(a.output_tokens.cmp(&b.output_tokens))
         });
-        let model = dearest.map(|(model, _)| model.clone());
+        let model = dearest.map(|(model, _)| model.clone()).unwrap_or_else(|| self.shown().model);
+        let spent = Spent {
+            input: usage.input_tokens,
+            cache_read: usage.cache_read_input_tokens,
+            cache_creation: usage.cache_creation_input_tokens,
+            output: usage.output_tokens,
+            usd: cost,
+        };
+        self.shared.metrics.models.spent(&model, spent);
         change.usage.push(UsageRow {
             conversation_id: self.row.shown.id.clone(),
             project_id: self.row.shown.project_id.clone(),
             session_id: result.session_id.to_string(),
             message_id: result.user_message_uuids.first().map(ToString::to_string),
-            model: model.unwrap_or_else(|| self.shown().model),
+            model,
             at: self.shared.now(),
             cost_usd: cost,
             input_tokens: usage.input_tokens

@@ -15,6 +15,7 @@ mod cards;
 mod committing;
 mod eliciting;
 mod hearing;
+mod model_meter;
 mod queue;
 mod saying;
 mod starting;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, json};
+use tracing::Instrument as _;
 
 use crate::compose::Composition;
 use crate::launch::{LaunchError, SessionStart};
@@ -76,7 +77,7 @@ impl Talk {
         };
         let mut session = session;
         let ended = std::mem::replace(&mut session.ended, Box::pin(std::future::pending()));
-        self.work.spawn(ended);
+        self.work.spawn(ended.in_current_span());
         let beginning = if is_resumed { Beginning::Resumed } else { Beginning::Fresh };
         let mut run = Run::new(session, beginning);
         run.request(self.handshake(&composition), Pending::Greeting(Vec::new())).await;

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::launch::RunEnd;
 use crate::live::committing::Stuck;
 use crate::live::feed::Envelope;
+use crate::live::model_meter::ModelMeter;
 use crate::live::order::{Attached, Order, Refusal};
 use crate::live::run::Run;
 use crate::live::shared::Shared;
@@ -40,6 +41,7 @@ pub(crate) struct Talk {
     pub(crate) messages: Vec<(MessageRow, MessageState)>,
     pub(crate) trouble: Trouble,
     pub(crate) stuck: Stuck,
+    pub(crate) meter: ModelMeter,
     /// What a session that starts afresh has to be told of the conversation so far.
     pub(crate) retelling: Option<String>,
     pub(crate) is_draining: bool,
@@ -91,6 +93,7 @@ impl Talk {
             messages: Vec::new(),
             trouble: Trouble::default(),
             stuck: Stuck::default(),
+            meter: ModelMeter::default(),
             retelling: None,
             is_draining: false,
             is_over: false,

@@ -56,12 +56,12 @@ impl Talk {
             // It would refuse again.
             return self.refused_to_start(&end).await;
         }
-        tracing::error!(message = end.message, "a run ended in the middle of its work");
+        tracing::error!(reason = end.message, "a run ended in the middle of its work");
         self.plan_restart(&end).await;
     }
 
     async fn refused_to_start(&mut self, end: &RunEnd) {
-        tracing::error!(message = end.message, code = end.exit_code, "a session did not start");
+        tracing::error!(reason = end.message, code = end.exit_code, "a session did not start");
         let said = match end.message.as_str() {
             "" => "It did not say why; the log of the host may. ".to_owned(),
             said => format!("It said:\n{said}\n"),
@@ -208,6 +208,7 @@ impl Talk {
         }
         if self.trouble.restart_at.is_some_and(|at| at <= now) {
             self.trouble.restart_at = None;
+            Metrics::count(&self.shared.metrics.runs_restarted);
             return self.go_on().await;
         }
         if self.trouble.look_at.is_some_and(|at| at <= now) {

@@ -5,6 +5,7 @@ mod open;
 mod writer;
 
 mod access;
+mod inspect;
 
 mod approvals;
 mod attachments;
@@ -26,6 +27,7 @@ pub(crate) use choices::{policy, set_policy};
 pub(crate) use conversations::{ConversationRow, ListQuery};
 pub(crate) use documents::{FileRow, Kind};
 pub(crate) use events::NewEvent;
+pub use inspect::{DataInspection, DatabaseState};
 pub(crate) use messages::{MessageRow, MessageState};
 pub use open::OpenStoreError;
 pub(crate) use search::search;

@@ -62,8 +62,8 @@ pub enum OpenStoreError {
 }
 
 /// The name of the database in its directory.
-const DATABASE: &str = "host.db";
-const LOCK: &str = "host.lock";
+pub(crate) const DATABASE: &str = "host.db";
+pub(crate) const LOCK: &str = "host.lock";
 
 /// Makes the directory where it is missing, for nobody but its owner.
 pub(crate) fn prepare(directory: &Path) -> Result<(), OpenStoreError> {

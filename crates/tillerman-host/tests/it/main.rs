@@ -22,6 +22,8 @@ mod ipc;
 #[cfg(test)]
 mod isolated;
 #[cfg(test)]
+mod operations;
+#[cfg(test)]
 mod projects;
 #[cfg(test)]
 mod restarts;

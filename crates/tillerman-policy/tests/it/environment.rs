@@ -50,5 +50,6 @@ fn the_list_has_the_names_hosts_know() {
 fn credentials_are_withheld_from_tools() {
     assert!(!keep_variable("ANTHROPIC_API_KEY") && !keep_variable("OPENAI_API_KEY"));
     assert!(!keep_variable("MCP_CLIENT_SECRET"));
+    assert!(!keep_variable("OTEL_EXPORTER_OTLP_HEADERS"));
     assert!(keep_variable("PATH") && keep_variable("DATABASE_URL"));
 }

@@ -130,6 +130,7 @@ impl SessionTask {
             secrets: self.facing.secrets.clone(),
             shutdown: self.facing.shutdown.clone(),
             agents: None,
+            observer: None,
             output_retries: self.facing.output_retries,
             hooks: self.hook_room.below(),
         }

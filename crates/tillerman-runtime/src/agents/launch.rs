@@ -226,6 +226,7 @@ impl SessionTask {
             directory: below.directory.clone(),
         };
         let mut setup = Box::new(self.child_setup(part, &below));
+        setup.observer = self.watch_below(&caller.tool_use_id, id.as_str(), &definition.name);
         belongings.hand_over(&mut setup);
         let hooks = self.hooks_below(definition, &mut setup);
         let launch = Launch {

@@ -80,6 +80,7 @@ pub(crate) fn stage(scripts: impl IntoIterator<Item = Script>) -> Stage {
         output_retries: 5,
         shutdown: CancellationToken::new(),
         agents: None,
+        observer: None,
     };
     Stage { setup, model, shelf, room: 64 }
 }
