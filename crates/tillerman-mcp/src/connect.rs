@@ -14,6 +14,7 @@ use crate::board::{Board, Connected, LastWords, Order};
 use crate::config::NamedServer;
 use crate::handler::Handler;
 use crate::listing;
+use crate::names::is_unmistakable;
 use crate::sign_in::{Refusal, Tokens};
 use crate::transport::{
     EventStream, HelperError, InProcess, OpenStreamError, StartChildError, Stdio, http,
@@ -49,6 +50,11 @@ pub(crate) enum ConnectError {
     TooSlow { seconds: f64 },
     #[error("this kind of server is not supported; use stdio, http or sse: {0}")]
     Unsupported(String),
+    #[error(
+        "its name cannot be told from the names of other servers' tools, so it was not started. \
+         Give it a name of letters, digits and single dashes or underscores"
+    )]
+    Name,
     #[error("a host is needed for a server inside its process, and there is none")]
     NoHost,
 }
@@ -62,6 +68,9 @@ pub(crate) async fn connect(
     board: &Arc<Board>,
     orders: mpsc::WeakSender<Order>,
 ) -> Result<Connection, ConnectError> {
+    if !is_unmistakable(&server.name) {
+        return Err(ConnectError::Name);
+    }
     let connection = reach(server, board, orders).await;
     if let Err(ConnectError::NeedsAuth(refusal)) = &connection {
         refusal.remember(board.config.credentials.as_ref(), server).await;

@@ -11,6 +11,12 @@ pub(crate) fn normalized(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
+/// Whether rules about a server of this name can be about no other: two underscores in a row end the
+/// server's part of a tool's name, so that they must not be in it.
+pub(crate) fn is_unmistakable(name: &str) -> bool {
+    !name.is_empty() && !name.contains(char::is_control) && !normalized(name).contains("__")
+}
+
 /// The name that the model uses for a server's tool, and hosts for a server's prompt.
 pub(crate) fn full_name(server: &str, own: &str) -> String {
     let name = format!("mcp__{}__{}", normalized(server), normalized(own));

@@ -99,6 +99,24 @@ fn trust_belongs_to_the_folder_and_not_to_its_name() {
 }
 
 #[test]
+fn a_repository_that_points_at_a_trusted_one_is_another_folder() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.places.cwd.join(".git")).unwrap();
+    desk.trust();
+    let other = desk.places.config_dir.join("other");
+    std::fs::create_dir_all(other.join(".git")).unwrap();
+    let shared = desk.places.cwd.join(".git").display().to_string();
+    std::fs::write(other.join(".git/commondir"), format!("{shared}\n")).unwrap();
+    let state = Trust::of(&other, &desk.places.config_dir);
+    assert!(matches!(state, TrustState::Untrusted { .. }), "{state:?}");
+    // The same goes for a work tree whose `.git` is a file that names the trusted repository.
+    std::fs::remove_dir_all(other.join(".git")).unwrap();
+    std::fs::write(other.join(".git"), format!("gitdir: {shared}\n")).unwrap();
+    let state = Trust::of(&other, &desk.places.config_dir);
+    assert!(matches!(state, TrustState::Untrusted { .. }), "{state:?}");
+}
+
+#[test]
 fn a_record_that_others_can_write_or_nobody_can_read_proves_nothing() {
     let desk = Desk::new();
     desk.trust();

@@ -63,6 +63,8 @@ pub(crate) struct Conduct {
     pub(crate) free: &'static [&'static str],
     /// A method that needs a token for this scope.
     pub(crate) strict: Option<(&'static str, &'static str)>,
+    /// Where people are sent to sign in, when it is not here.
+    pub(crate) authorizes_at: Option<String>,
 }
 
 pub(crate) type Shared = Arc<Mutex<Office>>;
@@ -111,7 +113,7 @@ impl Office {
 
     /// Why a request is refused, if it is.
     fn refusal(&self, token: &str, method: Option<&str>) -> Option<(StatusCode, String)> {
-        let Conduct { is_terse, names_scope, free, strict } = self.conduct.clone();
+        let Conduct { is_terse, names_scope, free, strict, .. } = self.conduct.clone();
         if method.is_some_and(|method| free.contains(&method)) {
             return None;
         }
@@ -157,7 +159,9 @@ async fn resource(State(office): State<Shared>) -> Json<Value> {
 async fn metadata(State(office): State<Shared>) -> Json<Value> {
     let office = office.lock().unwrap();
     let url = &office.url;
-    Json(json!({"issuer": office.issuer(), "authorization_endpoint": format!("{url}/authorize"),
+    let authorize = office.conduct.authorizes_at.clone();
+    let authorize = authorize.unwrap_or_else(|| format!("{url}/authorize"));
+    Json(json!({"issuer": office.issuer(), "authorization_endpoint": authorize,
         "token_endpoint": format!("{url}/token"),
         "registration_endpoint": format!("{url}/register"),
         "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"]}))

@@ -30,6 +30,22 @@ async fn servers_that_cannot_be_used_say_why_and_others_work() {
 }
 
 #[tokio::test]
+async fn a_server_whose_name_could_be_mistaken_for_another_is_not_started() {
+    let names = ["a__b", "a..b", "a\nb", "../a"];
+    let mut conducts: Vec<(&str, &str)> = names.iter().map(|name| (*name, "well")).collect();
+    conducts.push(("a b", "well"));
+    let stage = scripts(&conducts, limits());
+    stage.ready().await;
+    for name in names {
+        let state = stage.status(name);
+        assert_eq!(state.status, "failed", "{name}: {state:?}");
+        assert!(state.error.as_deref().unwrap().contains("Give it a name"), "{state:?}");
+    }
+    assert_eq!(stage.status("a b").status, "connected");
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_server_that_never_answers_fails_in_time_and_its_process_ends() {
     let mut short = limits();
     short.connect = Duration::from_millis(600);

@@ -185,6 +185,19 @@ async fn a_refusal_ends_the_sign_in_and_keeps_nothing() {
 }
 
 #[tokio::test]
+async fn an_address_for_signing_in_that_is_not_secure_is_refused() {
+    let (office, _tasks) = office(LONG, false).await;
+    let stage = hub(Vec::new(), limits());
+    for address in ["file:///etc/passwd", "javascript:alert(1)", "http://evil.invalid/$(calc)"] {
+        office.lock().unwrap().conduct.authorizes_at = Some(address.to_owned());
+        let refused = begin(&stage, &http(&office)).await;
+        assert!(refused.is_err(), "{address} was accepted");
+    }
+    office.lock().unwrap().conduct.authorizes_at = None;
+    begin(&stage, &http(&office)).await.unwrap();
+}
+
+#[tokio::test]
 async fn only_remote_servers_that_keep_tokens_safe_are_signed_in_to() {
     let stage = hub(Vec::new(), limits());
     let why = |outcome: Result<SignIn, SignInError>| outcome.unwrap_err().to_string();

@@ -110,6 +110,19 @@ async fn children_see_exactly_the_environment_they_are_given() {
 }
 
 #[tokio::test]
+async fn start_up_files_and_the_shell_of_the_user_do_not_count() {
+    let home = tempfile::tempdir().unwrap();
+    for name in [".bashrc", ".bash_profile", ".profile", ".bash_login"] {
+        std::fs::write(home.path().join(name), "echo from a start-up file; exit 9\n").unwrap();
+    }
+    let bench = Bench::with(|config| {
+        config.environment.push(("HOME".into(), home.path().into()));
+        config.environment.push(("SHELL".into(), "/bin/false".into()));
+    });
+    assert_eq!(text(&bench.bash("echo plain; echo ${0##*/}").await.unwrap()), "plain\nbash");
+}
+
+#[tokio::test]
 async fn another_shell_steps_in_where_bash_is_missing() {
     let bench = Bench::with(|config| config.shell = "/missing/bash".into());
     std::fs::create_dir(bench.path("sub")).unwrap();
