@@ -110,6 +110,8 @@ test("reloads in the middle and misses nothing", async ({ person }) => {
   await person.isReady();
   await expect(person.page.getByTestId("prompt")).toHaveCount(1);
   await expect(person.page.getByTestId("call")).toHaveCount(1);
+  // The thread and the list hear of the end in two messages.
+  await expect(person.page.getByTestId("activity")).toHaveCount(0);
   const before = await person.page.locator(".thread").innerText();
   await person.page.reload();
   await person.isReady();

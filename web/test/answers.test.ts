@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { readAudit } from "../src/view/audit";
 import { fieldsOf, readFields } from "../src/view/input";
 import { labelled } from "../src/view/models";
 import { answersOf, readQuestions } from "../src/view/questions";
@@ -74,4 +75,24 @@ test("models that share a name are told apart", () => {
     { id: "opus", name: "Opus" },
   ];
   expect(labelled(models).map((model) => model.name)).toEqual(["Sonnet (sonnet)", "Sonnet (sonnet[1m])", "Opus"]);
+});
+
+test("the audit is told in words", () => {
+  const entry = { at: "", user: "ada", subject: "c1" };
+  const hash = "0123456789abcdef".repeat(4);
+  expect(readAudit({ ...entry, action: "approval.allow", detail: `a1 Bash sha256:${hash} edited always` })).toEqual({
+    what: "approved",
+    conversation: "c1",
+    about: "Bash with another input from now on (0123456789ab…)",
+  });
+  expect(readAudit({ ...entry, action: "persona.put", subject: "calm", detail: "from the file /x/calm.md" })).toEqual({
+    what: "saved a persona",
+    conversation: null,
+    about: "calm: from the file /x/calm.md",
+  });
+  expect(readAudit({ ...entry, action: "something.new", subject: null, detail: { a: 1 } })).toEqual({
+    what: "something.new",
+    conversation: null,
+    about: '{"a":1}',
+  });
 });

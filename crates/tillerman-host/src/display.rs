@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use tillerman_protocol::permission::{PermissionUpdate, UpdateDestination};
+use tillerman_protocol::permission::{PermissionMode, PermissionUpdate, UpdateDestination};
 
 use crate::wire::{ApprovalKind, Display, Elicitation, Suggestion};
 
@@ -122,6 +122,9 @@ fn label(update: &PermissionUpdate) -> String {
                 })
                 .collect();
             format!("Always allow {} {}", rules.join(", "), place(*destination))
+        }
+        PermissionUpdate::SetMode { mode: PermissionMode::AcceptEdits, destination } => {
+            format!("Accept edits of files {}", place(*destination))
         }
         PermissionUpdate::SetMode { mode, destination } => {
             format!("Switch to {} {}", mode.as_str(), place(*destination))

@@ -6,10 +6,11 @@ import type { AuditEntry } from "../host/contract";
 import { host, sentence } from "../host/http";
 import { notifying, setNotifying } from "../notify";
 import { addressOf } from "../route";
-import { info, isOwner, theme, toast } from "../state";
+import { conversations, info, isOwner, theme, toast } from "../state";
 import type { Theme } from "../state";
 import { clock } from "../text/format";
 import { visible } from "../text/visible";
+import { readAudit } from "../view/audit";
 import { AgentsSection } from "./AgentsSection";
 import { WithFiles } from "./FileNotes";
 import { NotesSection } from "./NotesSection";
@@ -168,12 +169,7 @@ function Audit() {
             </thead>
             <tbody>
               {entries.map((entry, index) => (
-                <tr key={index}>
-                  <td class="once">{clock(entry.at)}</td>
-                  <td>{entry.user ?? ""}</td>
-                  <td>{entry.action}</td>
-                  <td class="wrap">{visible([entry.subject ?? "", detailText(entry.detail)].filter((part) => part !== "").join(": "))}</td>
-                </tr>
+                <AuditRow key={index} entry={entry} />
               ))}
             </tbody>
           </table>
@@ -183,9 +179,21 @@ function Audit() {
   );
 }
 
-function detailText(detail: unknown): string {
-  if (detail === null || detail === undefined) {
-    return "";
-  }
-  return typeof detail === "string" ? detail : JSON.stringify(detail);
+function AuditRow({ entry }: { entry: AuditEntry }) {
+  const { what, conversation, about } = readAudit(entry);
+  const title = conversation === null ? undefined : conversations.value.get(conversation)?.title;
+  // The whole of it is one hover away, since somebody may have to compare ids and hashes.
+  const whole = [entry.action, entry.subject ?? "", typeof entry.detail === "string" ? entry.detail : JSON.stringify(entry.detail ?? "")].join(" ");
+  return (
+    <tr title={visible(whole)}>
+      <td class="once">{clock(entry.at)}</td>
+      <td>{entry.user || "the host"}</td>
+      <td>{what}</td>
+      <td class="wrap">
+        {conversation !== null && <a href={addressOf.conversation(conversation)}>{visible(title || `conversation ${conversation.slice(0, 8)}…`)}</a>}
+        {conversation !== null && about !== "" && " · "}
+        {visible(about)}
+      </td>
+    </tr>
+  );
 }

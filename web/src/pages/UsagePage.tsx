@@ -101,7 +101,10 @@ const WIDTH = 720;
 const HEIGHT = 160;
 
 function Chart({ days }: { days: UsageDay[] }) {
-  const most = Math.max(0, ...days.map((day) => day.cost_usd));
+  // Models that cost nothing are charted by what they read and wrote.
+  const byCost = days.some((day) => day.cost_usd > 0);
+  const sizeOf = (day: UsageDay): number => (byCost ? day.cost_usd : day.input_tokens + day.output_tokens);
+  const most = Math.max(0, ...days.map(sizeOf));
   if (most <= 0) {
     return (
       <div class="empty">
@@ -109,15 +112,16 @@ function Chart({ days }: { days: UsageDay[] }) {
       </div>
     );
   }
+  const highest = byCost ? money(most) : `${tokens(most)} tokens`;
   const step = WIDTH / days.length;
   return (
     <figure class="chart">
       <p class="axis">
-        <span>{money(most)} a day</span>
+        <span>{highest} a day</span>
       </p>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`Cost by day, at most ${money(most)}`} data-testid="usage-chart">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${byCost ? "Cost" : "Tokens"} by day, at most ${highest}`} data-testid="usage-chart">
         {days.map((day, index) => {
-          const height = (day.cost_usd / most) * HEIGHT;
+          const height = (sizeOf(day) / most) * HEIGHT;
           return (
             <rect key={day.date} class="bar" x={index * step + 1} y={HEIGHT - height} width={Math.max(1, step - 2)} height={Math.max(height, 1)}>
               <title>

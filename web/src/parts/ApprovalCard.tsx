@@ -158,7 +158,7 @@ function Facts({ approval }: { approval: Approval }) {
   return (
     <div class="facts">
       <p class="question">{visible(approval.display.title)}</p>
-      {approval.reason !== null && <p>{visible(approval.reason)}</p>}
+      {approval.reason !== null && <p class="small">Why it is asked: {visible(approval.reason)}</p>}
       <p class="muted small">
         in <code>{visible(approval.cwd)}</code>
         {approval.agent_id !== null && <> · asked by agent {visible(approval.agent_id)}</>}
