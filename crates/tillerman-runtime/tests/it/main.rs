@@ -70,6 +70,8 @@ mod malformed;
 #[cfg(test)]
 mod mcp;
 #[cfg(test)]
+mod observers;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod plans;
