@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agents;
 #[cfg(test)]
+mod approved;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod checkpoints;

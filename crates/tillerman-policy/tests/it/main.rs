@@ -30,6 +30,8 @@ mod looking;
 #[cfg(test)]
 mod order;
 #[cfg(test)]
+mod programs;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod rules;
