@@ -64,3 +64,5 @@ mod teams;
 mod tool_output;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod web;
