@@ -48,10 +48,28 @@ you, tell the person instead of obeying.
 
 /// Where the session runs. The first line is also how the rehearsal model finds the directory.
 pub(crate) fn environment(cwd: &Path, more: &[String], is_git: bool, today: Moment) -> String {
-    let mut lines = vec![format!("Working directory: {}", cwd.display())];
-    lines.extend(more.iter().map(|directory| format!("Further directory: {directory}")));
+    let mut lines = vec![format!("Working directory: {}", on_one_line(&cwd.to_string_lossy()))];
+    let further = more.iter().map(|directory| on_one_line(directory));
+    lines.extend(further.map(|directory| format!("Further directory: {directory}")));
     lines.push(format!("Git repository: {}", if is_git { "yes" } else { "no" }));
     lines.push(format!("Platform: {} ({})", std::env::consts::OS, std::env::consts::ARCH));
     lines.push(format!("Date: {}", &today.to_string()[..10]));
     lines.join("\n")
+}
+
+/// A path whose name cannot pretend to be anything but a path: breaks and marks that nobody sees
+/// are escapes.
+fn on_one_line(path: &str) -> String {
+    let mut line = String::with_capacity(path.len());
+    for letter in path.chars() {
+        let is_hidden = letter.is_control()
+            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}');
+        if is_hidden {
+            line.extend(letter.escape_unicode());
+        } else {
+            line.push(letter);
+        }
+    }
+    line
 }

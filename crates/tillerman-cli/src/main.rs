@@ -24,7 +24,7 @@ mod present;
 mod stdin;
 mod stdout;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -147,10 +147,14 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
     Ok(())
 }
 
-/// A host works for many and says what it does; everything else speaks up when something is wrong.
+/// A host says what it does, to whatever keeps its log; on a terminal, and for everything else, only
+/// what is wrong is told.
 fn begin_log(arguments: &Arguments) -> Log {
     let (usual, about) = match &arguments.command {
-        Some(Command::Serve(_)) => (LogLevel::Info, About::Many),
+        Some(Command::Serve(_)) if !std::io::stderr().is_terminal() => {
+            (LogLevel::Info, About::Many)
+        }
+        Some(Command::Serve(_)) => (LogLevel::Warn, About::Many),
         Some(Command::Ipc(_)) => (LogLevel::Warn, About::Many),
         _ => (LogLevel::Warn, About::One),
     };

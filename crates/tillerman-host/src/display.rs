@@ -9,16 +9,31 @@ use crate::wire::{ApprovalKind, Display, Elicitation, Suggestion};
 /// A card that is longer than this is shown in whole, but no rule is offered with it.
 const LONG: usize = 10_000;
 
-/// SHA-256 over everything an answer is for, in hex. Every part is preceded by its length, so that
-/// no two questions share a hash.
-pub(crate) fn hash_call(tool: &str, input: &Value, cwd: &str, session: &str) -> String {
-    let input = canonical(input).to_string();
-    let mut hasher = Sha256::new();
-    for part in [tool, &input, cwd, session] {
-        hasher.update((part.len() as u64).to_be_bytes());
-        hasher.update(part.as_bytes());
+/// Everything an answer is for. Whatever of it changes needs another answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) input: &'a Value,
+    pub(crate) cwd: &'a str,
+    pub(crate) session: &'a str,
+    pub(crate) mode: &'a str,
+    /// The programs that the call runs, as the session saw them.
+    pub(crate) programs: &'a Value,
+}
+
+impl Bound<'_> {
+    /// SHA-256 over all of it, in hex. Every part is preceded by its length, so that no two
+    /// questions share a hash.
+    pub(crate) fn hash(&self) -> String {
+        let (input, programs) =
+            (canonical(self.input).to_string(), canonical(self.programs).to_string());
+        let mut hasher = Sha256::new();
+        for part in [self.tool, &input, self.cwd, self.session, self.mode, &programs] {
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The same value with its keys in order.
@@ -65,6 +80,12 @@ pub(crate) fn display(tool: &str, title: Option<&str>, input: &Value) -> Display
                 .to_owned(),
         );
     }
+    if let Some(host) = foreign_host(tool, input) {
+        warnings.push(format!(
+            "The address has letters that may look like others: {host}. Make sure that it is the \
+             host you think it is."
+        ));
+    }
     if raw.len() > LONG {
         warnings.push("This call is long. Read all of it before you allow it.".to_owned());
     }
@@ -89,6 +110,18 @@ pub(crate) fn of_elicitation(asked: &Elicitation) -> Display {
         lines.push(visible(&format!("{}{}", field.label, more.unwrap_or_default())));
     }
     Display { title, lines, warnings: asked.problem.clone().into_iter().collect() }
+}
+
+/// The host of an address with every letter beyond ASCII as an escape, where there are any.
+fn foreign_host(tool: &str, input: &Value) -> Option<String> {
+    let address = input.get("url").and_then(Value::as_str).filter(|_| tool == "WebFetch")?;
+    let (_, rest) = address.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let spell = |letter: char| match letter {
+        letter if letter.is_ascii() => letter.to_string(),
+        letter => letter.escape_unicode().to_string(),
+    };
+    (!host.is_ascii()).then(|| host.chars().map(spell).collect())
 }
 
 /// Rules on offer; none for calls that people cannot take in or that hide something.

@@ -16,6 +16,7 @@ mod matching;
 mod rule;
 
 mod confined;
+mod programs;
 mod shell_call;
 mod shell_parts;
 mod suggest;

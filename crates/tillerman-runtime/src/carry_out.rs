@@ -101,17 +101,20 @@ impl SessionTask {
     }
 
     async fn ask_permission(&mut self, ask: AskId, request: PermissionAsk) {
+        let programs = self.bind_programs(ask, &request);
         if self.ask_approver(ask, &request) {
             return;
         }
         let request_id = self.ids.entry_id().as_str().into();
         self.questions.put(request_id, Question::Permission(ask));
         if let Some(request_id) = self.questions.of_ask(ask) {
-            self.send_request(request_id, can_use_tool(request)).await;
+            let question = programs.name_in(can_use_tool(request));
+            self.send_request(request_id, question).await;
         }
     }
 
     async fn cancel_ask(&mut self, ask: AskId) {
+        self.questions.unbind(ask);
         if let Some(request_id) = self.questions.of_ask(ask) {
             self.questions.take(&request_id);
             if self.cancel_approver(&request_id) {

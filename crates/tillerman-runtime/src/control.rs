@@ -221,6 +221,7 @@ impl SessionTask {
                 message: format!("Tool permission request failed: {error}"),
             },
         };
+        let answer = self.if_still_bound(ask, answer).await;
         self.feed(Input::PermissionAnswered { ask, answer }).await;
     }
 

@@ -31,6 +31,7 @@ mod work;
 
 mod expander;
 
+mod bound_programs;
 mod facts;
 mod hook_bills;
 mod hook_book;

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use tillerman_engine::AskId;
 use tillerman_protocol::RequestId;
 
+use crate::bound_programs::Programs;
+
 /// What a request to the host is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
@@ -17,6 +19,8 @@ pub(crate) enum Question {
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     open: HashMap<RequestId, Question>,
+    /// What the calls run that questions are about.
+    programs: HashMap<AskId, Programs>,
 }
 
 impl Questions {
@@ -27,6 +31,15 @@ impl Questions {
     /// Takes a question out; an answer that comes twice finds nothing the second time.
     pub(crate) fn take(&mut self, request: &RequestId) -> Option<Question> {
         self.open.remove(request)
+    }
+
+    pub(crate) fn bind(&mut self, ask: AskId, programs: Programs) {
+        self.programs.insert(ask, programs);
+    }
+
+    /// What the call runs, as it was when the question was asked.
+    pub(crate) fn unbind(&mut self, ask: AskId) -> Programs {
+        self.programs.remove(&ask).unwrap_or_default()
     }
 
     pub(crate) fn of_ask(&self, ask: AskId) -> Option<RequestId> {

@@ -56,6 +56,19 @@ async fn wrong_arguments_are_refused_and_named() {
 }
 
 #[tokio::test]
+async fn a_value_that_looks_like_a_flag_stays_a_value() {
+    let world = World::new();
+    let server = ScriptedServer::start(script().reply(response().text("fine"))).await;
+    let evil = "--append-system-prompt=--settings=/no/such/evil.json";
+    let launch = world.tillerman().asks(&server).args(["-p", evil, "--"]);
+    let finished = launch.args(["--mcp-config=/no/such/servers.json"]).run().await;
+    finished.assert_code(0).assert_no_panic();
+    let request = server.single_request();
+    assert!(request.body["system"].to_string().contains("--settings=/no/such/evil.json"));
+    assert!(request.body["messages"].to_string().contains("--mcp-config=/no/such/servers.json"));
+}
+
+#[tokio::test]
 async fn an_unknown_session_is_named_and_hosts_get_a_result() {
     let told = "No conversation found with session ID: 6ba7b810";
     let (_world, finished) = refused(&["-p", "--resume", SOME_UUID, "hello"], told).await;

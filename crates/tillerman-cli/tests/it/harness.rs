@@ -123,6 +123,28 @@ impl Launch {
         self.log.clone()
     }
 
+    pub(crate) fn cwd(mut self, directory: &Path) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
+    /// As a user that is not root; nothing where such a user cannot reach the program.
+    pub(crate) fn by_somebody(mut self) -> Option<Self> {
+        const NOBODY: u32 = 65_534;
+        if is_root() {
+            let program = Path::new(env!("CARGO_BIN_EXE_tillerman"));
+            let is_open = |folder: &Path| {
+                use std::os::unix::fs::PermissionsExt as _;
+                std::fs::metadata(folder).is_ok_and(|it| it.permissions().mode() & 0o001 != 0)
+            };
+            if !program.ancestors().all(is_open) {
+                return None;
+            }
+            self.command.uid(NOBODY).gid(NOBODY);
+        }
+        Some(self)
+    }
+
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.command.env_remove(name);
         self

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agents;
 #[cfg(test)]
+mod approved;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod checkpoints;
@@ -74,3 +76,5 @@ mod traces;
 mod trust;
 #[cfg(test)]
 mod units;
+#[cfg(test)]
+mod web;

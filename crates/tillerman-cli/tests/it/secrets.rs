@@ -50,6 +50,34 @@ async fn tools_logs_and_transcripts_never_see_the_key() {
 }
 
 #[tokio::test]
+async fn a_child_cannot_read_the_environment_of_the_program() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let world = World::new();
+    for place in ["", "home", "config", "work"] {
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(world.path(place), open).unwrap();
+    }
+    let Some(launch) = world.tillerman().env("ANTHROPIC_API_KEY", SECRET).by_somebody() else {
+        return println!("skipped: the program cannot be started as another user here");
+    };
+    let mut agent = launch.start();
+    let hello = json!({"subtype": "initialize", "hooks": null});
+    agent.send(json!({"type": "control_request", "request_id": "1", "request": hello})).await;
+    agent.frame("the handshake", |frame| frame["type"] == "control_response").await;
+    let process = format!("/proc/{}", agent.child.id().unwrap());
+    let status = std::fs::read_to_string(format!("{process}/status")).unwrap();
+    let uid = status.lines().find_map(|line| line.strip_prefix("Uid:\t")).unwrap();
+    assert!(!uid.starts_with("0\t"), "{uid}");
+    // What belongs to a process that nobody may look into is root's, whoever it runs as.
+    for name in ["environ", "mem", "fd"] {
+        let owner = std::fs::metadata(format!("{process}/{name}")).unwrap().uid();
+        assert_eq!(owner, 0, "{name} is open to other processes of the user");
+    }
+    let line = std::fs::read(format!("{process}/cmdline")).unwrap();
+    assert!(!String::from_utf8_lossy(&line).contains(SECRET));
+}
+
+#[tokio::test]
 async fn refusals_that_repeat_the_key_are_cleaned() {
     for status in [400, 401, 500] {
         let world = World::new();

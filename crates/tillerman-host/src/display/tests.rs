@@ -5,7 +5,7 @@ use tillerman_protocol::permission::{
     PermissionRule, PermissionUpdate, RuleBehavior, UpdateDestination,
 };
 
-use super::{display, hash_call, suggestions, visible};
+use super::{Bound, display, suggestions, visible};
 
 #[test]
 fn marks_that_turn_text_around_are_shown_as_escapes() {
@@ -37,15 +37,34 @@ fn every_line_of_a_long_command_is_shown_and_no_rule_is_offered() {
 #[test]
 fn a_hash_is_about_everything_that_decides() {
     let input = json!({"command": "ls", "timeout": 5});
-    let same = json!({"timeout": 5, "command": "ls"});
-    let hash = hash_call("Bash", &input, "/w", "s");
-    assert_eq!(hash, hash_call("Bash", &same, "/w", "s"));
+    let (same, other) = (json!({"timeout": 5, "command": "ls"}), json!({"command": "ls"}));
+    let programs = json!([{"path": "/w/s.py", "sha256": "1"}]);
+    let changed = json!([{"path": "/w/s.py", "sha256": "2"}]);
+    let bound = Bound {
+        tool: "Bash",
+        input: &input,
+        cwd: "/w",
+        session: "s",
+        mode: "default",
+        programs: &programs,
+    };
+    assert_eq!(bound.hash(), Bound { input: &same, ..bound }.hash());
     for other in [
-        hash_call("Bas", &input, "/w", "s"),
-        hash_call("Bash", &json!({"command": "ls"}), "/w", "s"),
-        hash_call("Bash", &input, "/ws", ""),
-        hash_call("Bash", &input, "/w", "t"),
+        Bound { tool: "Bas", ..bound },
+        Bound { input: &other, ..bound },
+        Bound { cwd: "/ws", session: "", ..bound },
+        Bound { session: "t", ..bound },
+        Bound { mode: "acceptEdits", ..bound },
+        Bound { programs: &changed, ..bound },
     ] {
-        assert_ne!(hash, other);
+        assert_ne!(bound.hash(), other.hash(), "{other:?}");
     }
+}
+
+#[test]
+fn a_host_that_may_look_like_another_is_spelled_out() {
+    let warn = |url: &str| display("WebFetch", None, &json!({"url": url})).warnings;
+    assert_eq!(warn("https://example.com/caf\u{e9}"), Vec::<String>::new());
+    let [warning] = warn("https://ex\u{0430}mple.com/x").try_into().unwrap();
+    assert!(warning.contains("ex\\u{430}mple.com"), "{warning}");
 }

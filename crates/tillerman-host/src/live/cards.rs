@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tillerman_protocol::Moment;
 use tillerman_protocol::control::CanUseTool;
 
-use crate::display::{display, hash_call, kind_of, suggestions};
+use crate::display::{Bound, display, kind_of, suggestions};
 use crate::live::answers::{answer_for, denial, outcome, refusal, retelling};
 use crate::live::committing::Change;
 use crate::live::feed::News;
@@ -26,6 +26,8 @@ const EXPIRED: &str = "Nobody answered in time, so the call was denied. Do not r
      the user asks for it.";
 const UNANSWERED: &str = "Nobody answered in time, so the server's question was declined.";
 const PAUSED: &str = "The host answers no questions at present, so the call was denied.";
+/// Where a question names the programs that its call runs.
+const PROGRAMS: &str = "programs";
 /// How long a program that tells people of a card may take.
 const LONGEST_NOTICE: Duration = Duration::from_secs(10);
 
@@ -33,8 +35,15 @@ impl Talk {
     /// The session wants to know whether a call may run.
     pub(crate) async fn card_wanted(&mut self, request_id: String, question: CanUseTool) {
         let session = self.row.shown.session_id.clone().unwrap_or_default();
-        let cwd = self.row.shown.cwd.clone();
-        let hash = hash_call(&question.tool_name, &question.input, &cwd, &session);
+        let bound = Bound {
+            tool: &question.tool_name,
+            input: &question.input,
+            cwd: &self.row.shown.cwd,
+            session: &session,
+            mode: &self.row.shown.permission_mode,
+            programs: question.extra.get(PROGRAMS).unwrap_or(&Value::Null),
+        };
+        let hash = bound.hash();
         let open = match self.open_cards().await {
             Ok(open) => open,
             Err(refusal) => {

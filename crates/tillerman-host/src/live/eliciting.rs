@@ -2,7 +2,7 @@
 
 use tillerman_protocol::control::PersonRequest;
 
-use crate::display::{hash_call, of_elicitation};
+use crate::display::{Bound, of_elicitation};
 use crate::forms;
 use crate::live::answers::refusal;
 use crate::live::talk::Talk;
@@ -16,7 +16,16 @@ impl Talk {
         };
         let session = self.row.shown.session_id.clone().unwrap_or_default();
         let tool_name = format!("mcp__{}", asked.shown.server);
-        let hash = hash_call(&tool_name, &asked.input, &self.row.shown.cwd, &session);
+        // What a server asks runs nothing, whatever the mode.
+        let bound = Bound {
+            tool: &tool_name,
+            input: &asked.input,
+            cwd: &self.row.shown.cwd,
+            session: &session,
+            mode: "",
+            programs: &serde_json::Value::Null,
+        };
+        let hash = bound.hash();
         let open = match self.open_cards().await {
             Ok(open) => open,
             Err(refusal) => {

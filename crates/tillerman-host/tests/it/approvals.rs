@@ -159,6 +159,25 @@ async fn another_call_under_the_same_id_needs_its_own_answer() {
 }
 
 #[tokio::test]
+async fn an_answer_that_comes_after_the_round_was_stopped_runs_nothing() {
+    let mut world = World::new().await;
+    let (id, mut puppet, card) = asked(&mut world, "make").await;
+    world.send("POST", &format!("/conversations/{id}/interrupt"), json!({})).await.expect(204);
+    let request = puppet.hear().await;
+    assert_eq!(request["request"]["subtype"], "interrupt");
+    puppet.say(json!({"type": "control_cancel_request", "request_id": "q1"})).await;
+    puppet.answer(&request, json!({})).await;
+    puppet.result(0.0).await;
+    world.reaches(&id, "idle").await;
+    let late = world.answer(&card, json!({"decision": "allow"})).await.expect(409);
+    assert_eq!(late["state"], "withdrawn");
+    // The next thing the session hears is the next message, and no permission.
+    world.say(&id, "next").await;
+    assert_eq!(puppet.hear().await["message"]["content"], "next");
+    assert_eq!(world.get("/approvals").await.expect(200)["approvals"], json!([]));
+}
+
+#[tokio::test]
 async fn only_those_who_may_answer_do() {
     let mut world = World::new().await;
     let (_, mut puppet, card) = asked(&mut world, "make").await;

@@ -16,6 +16,21 @@ async fn taken_up(puppet: &mut Puppet, request: &str, call: &str, command: &str)
     puppet.ask(request, call, command).await;
 }
 
+/// The same for a session that is told of another mode meanwhile.
+async fn taken_up_in_mode(puppet: &mut Puppet, request: &str, call: &str, command: &str) {
+    puppet.greet().await;
+    for _ in 0..2 {
+        let heard = puppet.hear().await;
+        let answer = match heard["request"]["subtype"].as_str().unwrap() {
+            "reopen_calls" => json!({"reopened": [call]}),
+            _ => json!({}),
+        };
+        puppet.answer(&heard, answer).await;
+    }
+    puppet.state("running").await;
+    puppet.ask(request, call, command).await;
+}
+
 #[tokio::test]
 async fn a_card_outlives_the_host_and_its_answer_continues_the_run() {
     let mut world = World::new().await;
@@ -42,6 +57,46 @@ async fn a_card_outlives_the_host_and_its_answer_continues_the_run() {
     // The answer is used up: the same call asked about again needs another one.
     puppet.ask("q10", "u1", "make").await;
     assert_ne!(world.card().await["id"], card["id"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_used_is_not_taken_again_after_a_restart() {
+    let mut world = World::new().await;
+    let id = world.conversation().await;
+    world.say(&id, "go").await;
+    let (mut puppet, _) = world.prompted().await;
+    puppet.ask("q1", "u1", "make").await;
+    let card = world.card().await;
+    world.answer(&card, json!({"decision": "allow"})).await.expect(200);
+    assert_eq!(puppet.hear().await["response"]["response"]["behavior"], "allow");
+    let mut world = world.again(|_| {}).await;
+    let replayed = world.answer(&card, json!({"decision": "allow"})).await.expect(409);
+    assert_eq!(replayed["state"], "allowed");
+    // The very same call under its old id is a new question.
+    let mut puppet = world.puppet().await;
+    puppet.greet().await;
+    puppet.hear().await;
+    puppet.ask("q1", "u1", "make").await;
+    assert_ne!(world.card().await["id"], card["id"]);
+}
+
+#[tokio::test]
+async fn a_call_that_would_run_otherwise_after_a_restart_is_asked_about_anew() {
+    let mut world = World::new().await;
+    let id = world.conversation().await;
+    world.say(&id, "go").await;
+    let (puppet, _) = world.prompted().await;
+    puppet.ask("q1", "u1", "make").await;
+    let card = world.card().await;
+    let mut world = world.again(|_| {}).await;
+    world.answer(&card, json!({"decision": "allow"})).await.expect(200);
+    let mode = json!({"permission_mode": "acceptEdits"});
+    world.send("PATCH", &format!("/conversations/{id}"), mode).await.expect(200);
+    let mut puppet = world.puppet().await;
+    taken_up_in_mode(&mut puppet, "q9", "u1", "make").await;
+    let anew = world.card().await;
+    assert_ne!(anew["id"], card["id"], "another mode needs another answer");
+    assert_ne!(anew["input_hash"], card["input_hash"]);
 }
 
 #[tokio::test]

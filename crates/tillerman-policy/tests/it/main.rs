@@ -32,6 +32,8 @@ mod monitors;
 #[cfg(test)]
 mod order;
 #[cfg(test)]
+mod programs;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod rules;

@@ -20,6 +20,37 @@ fn access(world: &World) -> FileAccess {
 }
 
 #[test]
+fn a_link_that_is_swapped_in_between_never_leads_outside() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    const TRIES: usize = 3_000;
+    let world = World::new();
+    let target = world.outside().join("file");
+    write(&target, "untouched").unwrap();
+    let (inside, swapped) = (world.workspace().join("folder"), world.workspace().join("swapped"));
+    std::fs::create_dir(&inside).unwrap();
+    symlink(world.outside(), &swapped).unwrap();
+    let access = access(&world);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // The directory and the link change places as quickly as they can.
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                let here = rustix::fs::CWD;
+                rustix::fs::renameat_with(here, &inside, here, &swapped, exchange).unwrap();
+            }
+        });
+        for number in 0..TRIES {
+            // Whether it is written depends on the moment; where it is written does not.
+            drop(access.write(&inside.join("file"), format!("{number}").as_bytes()));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(read_to_string(&target).unwrap(), "untouched");
+    assert_eq!(std::fs::read_dir(world.outside()).unwrap().count(), 1);
+}
+
+#[test]
 fn a_link_left_by_a_command_is_not_followed_outside() {
     let world = World::new();
     let target = world.outside().join("rc");
