@@ -41,11 +41,13 @@ async fn with_keeper(
     (server, order)
 }
 
-pub(crate) async fn git(directory: &Path, line: &str) {
+/// Runs git, and returns what it prints.
+pub(crate) async fn git(directory: &Path, line: &str) -> String {
     let mut command = tokio::process::Command::new("git");
     command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(line.split(' '));
     let run = command.current_dir(directory).output().await.unwrap();
     assert!(run.status.success(), "{run:?}");
+    String::from_utf8(run.stdout).unwrap()
 }
 
 pub(crate) async fn repository(directory: &Path) {

@@ -58,8 +58,7 @@ async fn the_next_isolated_agent_finds_only_trees_that_are_worth_keeping() {
         [changed.clone(), committed.clone(), held.clone(), foreign.clone()]
     );
     assert!(changed.join("new.txt").exists() && foreign.join("precious.txt").exists());
-    let branches = std::process::Command::new("git").args(["branch"]).current_dir(&cwd).output();
-    let branches = String::from_utf8(branches.unwrap().stdout).unwrap();
+    let branches = git(&cwd, "branch").await;
     assert!(!branches.contains("agent-a1") && branches.contains("agent-a3"), "{branches}");
     // The agent's own tree, in which nothing changed, has gone with its sign.
     let left = std::fs::read_dir(cwd.join(".claude/worktrees")).unwrap();

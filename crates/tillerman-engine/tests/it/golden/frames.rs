@@ -102,6 +102,13 @@ fn system(detail: &SystemDetail) -> String {
         SystemDetail::Notification { key, text, .. } => {
             format!("notification {key} {}", quoted(text))
         }
+        other => of_task(other),
+    }
+}
+
+/// What is shown about tasks; everything else is shown as it is.
+fn of_task(detail: &SystemDetail) -> String {
+    match detail {
         SystemDetail::TaskStarted(task) => {
             format!("task_started {} {}", task.task_id, quoted(&task.description))
         }

@@ -103,7 +103,7 @@ impl Feed {
     }
 
     /// How many lines nobody was told.
-    pub(super) fn left_out(&self) -> u64 {
+    pub(super) fn untold(&self) -> u64 {
         self.state().left_out_in_all
     }
 

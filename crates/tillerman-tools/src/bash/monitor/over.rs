@@ -43,7 +43,7 @@ impl Over {
             }
             Ending::TimedOut => Self::Deadline(deadline),
             Ending::TooMuchOutput if feed.is_flooded() => {
-                Self::Flooded { patience: limits.patience, left_out: feed.left_out() }
+                Self::Flooded { patience: limits.patience, left_out: feed.untold() }
             }
             Ending::TooMuchOutput => Self::Failed("It wrote too much and was stopped.".to_owned()),
             Ending::Lost(error) => Self::Failed(format!("How it ended is not known ({error}).")),

@@ -141,7 +141,7 @@ async fn read_on(
             let read = file.read(&mut buffer).await?;
             listener.push(&buffer[..read]).await;
             if listener.is_over_limit() {
-                let left_out = listener.feed.left_out();
+                let left_out = listener.feed.untold();
                 return Ok(Over::Flooded { patience: limits.patience, left_out });
             }
             if read == 0 {

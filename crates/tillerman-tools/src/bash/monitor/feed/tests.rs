@@ -64,7 +64,7 @@ async fn what_is_too_much_is_left_out_and_counted() {
     let (told, feed) = heard(&[(0, "1\n2\n3\n4\n5\n\n  \n"), (2_500, "6\n7\n8\n")]).await;
     assert_eq!(told[0], "1\n2\n3\n[2 more lines came and are left out here.]");
     assert_eq!(told[1], "6\n7\n[One more line came and is left out here.]");
-    assert_eq!((feed.left_out(), feed.is_flooded()), (3, false));
+    assert_eq!((feed.untold(), feed.is_flooded()), (3, false));
 }
 
 #[tokio::test(start_paused = true)]
