@@ -51,11 +51,15 @@ mod secrets;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod serve_storage;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod signals;
+#[cfg(test)]
+mod small_disk;
 #[cfg(test)]
 mod structured_output;
 #[cfg(test)]

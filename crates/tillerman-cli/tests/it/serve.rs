@@ -10,14 +10,14 @@ use tokio::net::TcpStream;
 use crate::harness::{Agent, World, is_root, within};
 
 /// A host that runs.
-struct Served {
-    process: Agent,
+pub(crate) struct Served {
+    pub(crate) process: Agent,
     address: String,
-    token: String,
+    pub(crate) token: String,
 }
 
 impl Served {
-    async fn start(world: &World, more: &[&str]) -> Self {
+    pub(crate) async fn start(world: &World, more: &[&str]) -> Self {
         let arguments = ["serve", "--port", "0"].into_iter().chain(more.iter().copied());
         let mut process = world
             .tillerman()
@@ -32,13 +32,13 @@ impl Served {
     }
 
     /// The same host after a restart: the token is not shown again.
-    async fn again(world: &World, token: &str, more: &[&str]) -> Self {
+    pub(crate) async fn again(world: &World, token: &str, more: &[&str]) -> Self {
         let served = Self::start(world, more).await;
         assert_eq!(served.token, "", "the token is shown once");
         Self { token: token.to_owned(), ..served }
     }
 
-    async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         let body = if method == "GET" { String::new() } else { body.to_string() };
         let head = format!(
             "{method} /api/v1{path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
@@ -60,27 +60,27 @@ impl Served {
         (status, serde_json::from_str(body).unwrap_or_default())
     }
 
-    async fn get(&self, path: &str) -> Value {
+    pub(crate) async fn get(&self, path: &str) -> Value {
         let (status, body) = self.ask("GET", path, Value::Null).await;
         assert_eq!(status, 200, "{body}");
         body
     }
 
     /// A new conversation with a first message.
-    async fn say(&self, text: &str) -> String {
+    pub(crate) async fn say(&self, text: &str) -> String {
         let (_, conversation) = self.ask("POST", "/conversations", json!({})).await;
         let id = conversation["id"].as_str().unwrap().to_owned();
         self.say_to(&id, text).await;
         id
     }
 
-    async fn say_to(&self, id: &str, text: &str) {
+    pub(crate) async fn say_to(&self, id: &str, text: &str) {
         let message = json!({"text": text, "client_id": text});
         let path = format!("/conversations/{id}/messages");
         assert_eq!(self.ask("POST", &path, message).await.0, 202);
     }
 
-    async fn card(&self) -> Value {
+    pub(crate) async fn card(&self) -> Value {
         let look = async {
             loop {
                 let all = self.get("/approvals").await;
@@ -93,14 +93,14 @@ impl Served {
         within("a card", look).await
     }
 
-    async fn answer(&self, card: &Value, body: Value) -> Value {
+    pub(crate) async fn answer(&self, card: &Value, body: Value) -> Value {
         let path = format!("/approvals/{}/answer", card["id"].as_str().unwrap());
         let (status, answered) = self.ask("POST", &path, body).await;
         assert_eq!(status, 200, "{answered}");
         answered
     }
 
-    async fn reaches(&self, id: &str, state: &str) -> Value {
+    pub(crate) async fn reaches(&self, id: &str, state: &str) -> Value {
         let look = async {
             loop {
                 let found = self.get(&format!("/conversations/{id}")).await;
@@ -113,7 +113,7 @@ impl Served {
         within(state, look).await
     }
 
-    async fn events(&self, id: &str) -> String {
+    pub(crate) async fn events(&self, id: &str) -> String {
         self.get(&format!("/conversations/{id}/events?limit=2000")).await.to_string()
     }
 }
