@@ -4,6 +4,7 @@ mod manifest;
 mod run;
 mod tree;
 
+mod cited;
 mod edges;
 mod generated;
 mod lints;

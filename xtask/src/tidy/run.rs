@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::tidy::tree::{Finding, Tree};
-use crate::tidy::{edges, generated, lints, names, registered, size, unused, wording};
+use crate::tidy::{cited, edges, generated, lints, names, registered, size, unused, wording};
 use crate::workspace;
 
 /// Prints every finding as `file:line: message` and fails when there are any.
@@ -29,6 +29,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
         unused::check,
         lints::check,
         generated::check,
+        cited::check,
     ];
     rules.iter().flat_map(|rule| rule(tree)).collect()
 }

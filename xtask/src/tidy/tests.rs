@@ -1,7 +1,7 @@
 //! Every rule of tidy, shown on small trees.
 
 use crate::tidy::tree::{Finding, Tree};
-use crate::tidy::{edges, generated, lints, names, registered, size, unused, wording};
+use crate::tidy::{cited, edges, generated, lints, names, registered, size, unused, wording};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     Tree::of(files)
@@ -263,4 +263,39 @@ fn generated_files() {
     check(generated::check, &[rust, ("web/src/protocol.ts", "old")], &["web/src/protocol.ts:1"]);
     check(generated::check, &[("web/src/protocol.ts", &fresh)], &["web/src/protocol.ts:1"]);
     check(generated::check, &[rust], &[]);
+}
+
+#[test]
+fn tests_that_documents_name() {
+    let file = (
+        "crates/tillerman-host/tests/it/door.rs",
+        "#[tokio::test]\nasync fn shut() {}\nfn ajar() {}\n",
+    );
+    let unit =
+        ("crates/tillerman-host/src/display/tests.rs", "#[test]\n#[expect(x)]\nfn plain() {}\n");
+    let page = ("web/test/text.test.ts", "  test(\"loads nothing\", () => {");
+    let golden = ("crates/tillerman-engine/testdata/late.txt", "");
+    let on = |document: &str, rows: &str, expected: &[&str]| {
+        let text = format!("| id | what | proof |\n|---|---|---|\n{rows}\n");
+        check(cited::check, &[file, unit, page, golden, (document, &text)], expected);
+    };
+    let cases = |rows: &str, expected: &[&str]| on("docs/host-cases.md", rows, expected);
+    cases("| A1 | holds | `host::door::shut`, `host::display::plain` |", &[]);
+    cases("| A1 | holds | `web::text::loads nothing`; `engine::golden::late` |", &[]);
+    cases("| A1 | a `word` | not built yet: later |\n| A2 | x | does not apply: y |", &[]);
+    for wrong in [
+        "host::door::open",
+        "host::door::ajar",
+        "host::gate::shut",
+        "cli::door::shut",
+        "shut",
+        "web::text::loads",
+        "engine::golden::early",
+    ] {
+        cases(&format!("| A1 | holds | `{wrong}` |"), &["docs/host-cases.md:3"]);
+    }
+    cases("| A1 | holds | because |", &["docs/host-cases.md:3"]);
+    let faults = |rows: &str, expected: &[&str]| on("docs/faults.md", rows, expected);
+    faults("| 1 | x | y | host `door::shut`; engine `late` |", &[]);
+    faults("| 1 | x | y | host `open` |", &["docs/faults.md:3"]);
 }

@@ -57,6 +57,8 @@ mod secrets;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod serve_storage;
+#[cfg(test)]
 mod served;
 #[cfg(test)]
 mod sessions;
@@ -64,6 +66,8 @@ mod sessions;
 mod settings;
 #[cfg(test)]
 mod signals;
+#[cfg(test)]
+mod small_disk;
 #[cfg(test)]
 mod structured_output;
 #[cfg(test)]

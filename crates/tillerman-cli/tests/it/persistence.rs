@@ -6,52 +6,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::mount::MountFlags;
 use serde_json::{Value, json};
 use tillerman_testkit::{Gate, ScriptedServer, response, script};
 
 use crate::harness::{Agent, World, is_root, until};
+use crate::small_disk::SmallDisk;
 
 const SOME_UUID: &str = "6ba7b810-9dad-41d1-80b4-00c04fd430c8";
-
-/// A small file system in memory, gone with the test.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// Mounts it, or says why that is impossible here.
-    fn mount(place: PathBuf, flags: MountFlags) -> Option<Self> {
-        if !is_root() {
-            println!("skipped: only root can mount a small disk");
-            return None;
-        }
-        match rustix::mount::mount("tmpfs", &place, "tmpfs", flags, c"size=1m") {
-            Ok(()) => Some(Self(place)),
-            Err(error) => {
-                println!("skipped: a small disk cannot be mounted here: {error}");
-                None
-            }
-        }
-    }
-
-    fn filler(&self) -> PathBuf {
-        self.0.join("filler")
-    }
-
-    fn fill(&self) {
-        let mut file = File::create(self.filler()).unwrap();
-        while file.write_all(&[0; 512]).is_ok() {}
-    }
-
-    fn free(&self) {
-        std::fs::remove_file(self.filler()).unwrap();
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _unmounted = rustix::mount::unmount(&self.0, UnmountFlags::DETACH).is_ok();
-    }
-}
 
 fn is_pause(frame: &Value) -> bool {
     frame["subtype"] == "notification" && frame["key"] == "transcript_paused"
@@ -60,7 +22,9 @@ fn is_pause(frame: &Value) -> bool {
 #[tokio::test]
 async fn a_full_disk_pauses_before_the_first_request() {
     let world = World::new();
-    let Some(disk) = SmallDisk::mount(world.config(), MountFlags::empty()) else { return };
+    let Some(disk) = SmallDisk::mount(world.config(), c"size=1m", MountFlags::empty()) else {
+        return;
+    };
     let server = ScriptedServer::start(script().reply(response().text("at last"))).await;
     let mut agent = world.tillerman().asks(&server).start();
     disk.fill();
@@ -77,7 +41,9 @@ async fn a_full_disk_pauses_before_the_first_request() {
 #[tokio::test]
 async fn a_full_disk_pauses_before_a_tool_runs() {
     let world = World::new();
-    let Some(disk) = SmallDisk::mount(world.config(), MountFlags::empty()) else { return };
+    let Some(disk) = SmallDisk::mount(world.config(), c"size=1m", MountFlags::empty()) else {
+        return;
+    };
     let gate = Gate::new();
     // The call is too large for what is left of the page that the prompt began.
     let command = format!("touch ran # {}", "x".repeat(10_000));
@@ -106,7 +72,9 @@ async fn a_full_disk_pauses_before_a_tool_runs() {
 #[tokio::test]
 async fn sigterm_ends_a_session_that_waits_for_space() {
     let world = World::new();
-    let Some(disk) = SmallDisk::mount(world.config(), MountFlags::empty()) else { return };
+    let Some(disk) = SmallDisk::mount(world.config(), c"size=1m", MountFlags::empty()) else {
+        return;
+    };
     let server = ScriptedServer::start(script()).await;
     let mut agent = world.tillerman().asks(&server).start();
     disk.fill();
@@ -122,7 +90,9 @@ async fn sigterm_ends_a_session_that_waits_for_space() {
 async fn a_place_that_cannot_be_written_is_refused_at_the_start() {
     let world = World::new();
     let _disk = if is_root() {
-        let Some(disk) = SmallDisk::mount(world.config(), MountFlags::RDONLY) else { return };
+        let Some(disk) = SmallDisk::mount(world.config(), c"size=1m", MountFlags::RDONLY) else {
+            return;
+        };
         Some(disk)
     } else {
         let closed = std::os::unix::fs::PermissionsExt::from_mode(0o555);

@@ -43,9 +43,9 @@ pub enum OpenStoreError {
     },
     /// What is there is no database, or a broken one.
     #[error(
-        "{} is damaged: {source}. It was left as it is. Move it away and run tillerman reindex, \
-         which finds conversations again in their transcripts; projects, users and open cards are \
-         in a backup of the file or lost", path.display()
+        "{} is damaged: {source}. It was left as it is. Move it away with the -wal and -shm files \
+         beside it and run tillerman reindex, which finds conversations again in their transcripts; \
+         projects, users and open cards are in a backup of the file or lost", path.display()
     )]
     Damaged {
         /// The file.
