@@ -79,12 +79,14 @@ export interface AuthStatus {
 export interface BackgroundWork {
   /** The task. */
   id: TaskId;
-  /** What kind of work it is. */
+  /** What kind of work it is: `shell` or `subagent`. */
   type: string;
   /** How far it is; always `running` here. */
   status: string;
   /** One line about it. */
   description?: string;
+  /** The kind of agent that does it. */
+  agent_type?: string;
 }
 
 /** One content block. Unknown kinds are carried through untouched. */
@@ -565,6 +567,10 @@ export type HookDetail =
       agent_transcript_path: string;
       /** What it said last. */
       last_assistant_message?: string;
+      /** What still goes on in the background. */
+      background_tasks?: BackgroundWork[];
+      /** Prompts that are to come by themselves later. */
+      session_crons?: unknown[];
     }
   /** The conversation is about to be summarised. */
   | {
@@ -886,6 +892,8 @@ export interface McpServerState {
   name: string;
   /** `connected`, `pending`, `failed`, `needs-auth` or `disabled`. */
   status: string;
+  /** Where it is configured: `sdk` for a server inside the host, `plugin`, or a scope. */
+  source?: string;
 }
 
 /** One message of a conversation. */

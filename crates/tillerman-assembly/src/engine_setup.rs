@@ -1,10 +1,10 @@
 //! What the engine is told: model, limits, frames, and the place it works in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Map;
+use serde_json::{Map, Value, json};
 use tillerman_engine::{
     Books, Deadline, Echo, Limits, Origin, SessionConfig, StructuredOutputConfig,
 };
@@ -21,11 +21,13 @@ use crate::clock::SystemClock;
 use crate::compaction_setup::compaction;
 use crate::environment::Environment;
 use crate::opening::Opened;
-use crate::order::{Approver, SessionOrder, ThinkingMode};
+use crate::order::{Approver, ModelOrder, SessionOrder, ThinkingMode};
 use crate::{git, seed};
 
 /// The level of the stream-json protocol that is spoken.
 pub const PROTOCOL_LEVEL: &str = "2.1.325";
+/// The beta feature under which a provider tells models of their token budget.
+const TASK_BUDGET_BETA: &str = "task-budgets-2026-03-13";
 
 /// Whether somebody answers questions about permission, and questions of the model.
 pub(crate) fn has_approver(order: &SessionOrder) -> bool {
@@ -84,14 +86,14 @@ pub(crate) fn engine_config(
         fallback_models: flags.fallback.iter().take(3).map(|name| resolve(name)).collect(),
         catalog: Arc::clone(catalog),
         system: workplace.prompt.blocks(),
-        init: init(workplace, &specs),
+        init: init(order, workplace, &specs),
         tools: specs.into(),
         mode: workplace.mode,
         has_approver: has_approver(order) || approver_tool(order).is_some(),
         thinking: thinking(order, environment),
         effort: flags.effort.clone().or_else(|| environment.get("CLAUDE_CODE_EFFORT_LEVEL")),
-        betas: flags.betas.clone(),
-        extra_body: Map::new(),
+        betas: betas(flags, bounds.task_budget),
+        extra_body: extra_body(flags, bounds.task_budget),
         limits: Limits {
             max_turns: bounds
                 .max_turns
@@ -135,8 +137,16 @@ pub(crate) fn engine_config(
     }
 }
 
-fn init(workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
+fn init(order: &SessionOrder, workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
+    let betas = &order.model.betas;
+    let beside = |path: &PathBuf| workplace.cwd.join(path).display().to_string();
+    let mut extra = workplace.contents.init.extra.clone();
+    if !betas.is_empty() {
+        extra.insert("betas".to_owned(), json!(betas));
+    }
     Init {
+        extra,
+        additional_directories: order.session.directories.iter().map(beside).collect(),
         cwd: workplace.cwd.display().to_string(),
         tools: specs.iter().map(|spec| spec.name.clone()).collect(),
         api_key_source: workplace.key_source.to_owned(),
@@ -144,6 +154,25 @@ fn init(workplace: &Workplace<'_>, specs: &[ToolSpec]) -> Init {
         tillerman_version: env!("CARGO_PKG_VERSION").to_owned(),
         ..workplace.contents.init.clone()
     }
+}
+
+/// The beta features that are asked for, with the one that a task budget needs.
+fn betas(flags: &ModelOrder, task_budget: Option<u64>) -> Vec<String> {
+    let needed = task_budget.filter(|tokens| *tokens > 0).map(|_| TASK_BUDGET_BETA.to_owned());
+    flags.betas.iter().cloned().chain(needed).collect()
+}
+
+/// What the provider is told beyond the usual fields of a request.
+fn extra_body(flags: &ModelOrder, task_budget: Option<u64>) -> Map<String, Value> {
+    let budget = task_budget.filter(|tokens| *tokens > 0).map(|total| {
+        let budget = json!({"task_budget": {"type": "tokens", "total": total}});
+        ("output_config".to_owned(), budget)
+    });
+    let display = flags
+        .thinking_display
+        .as_ref()
+        .map(|display| ("thinking".to_owned(), json!({"display": display})));
+    budget.into_iter().chain(display).collect()
 }
 
 fn thinking(order: &SessionOrder, environment: &Environment) -> Thinking {

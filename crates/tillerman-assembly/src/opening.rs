@@ -66,6 +66,9 @@ fn open_files(
     cwd: &Path,
 ) -> Result<Opened, StartFailure> {
     let files = SessionFiles::new(config_dir.to_path_buf(), cwd);
+    if wanted.resume.is_none() && wanted.resume_at.is_some() {
+        return Err(StartFailure::usage("--resume-session-at needs --resume or --continue"));
+    }
     let Some(source) = source(wanted, &files)? else {
         let id = wanted.id.clone().unwrap_or_else(seed::session_id);
         if wanted.no_persistence {
@@ -117,13 +120,24 @@ pub(crate) fn source(
         Some(Resume::Session(id)) if id.as_str().is_empty() => {
             Err(StartFailure::usage("--resume needs the id of a session"))
         }
-        Some(Resume::Session(id)) => Ok(Some(id.clone())),
-        Some(Resume::Newest) => match files.newest().map_err(|error| explain(&error))? {
-            Some(id) => Ok(Some(id)),
-            None => Err(StartFailure::session("No conversation found to continue")),
-        },
+        Some(Resume::Session(id)) => named(id, files).map(Some),
+        // Whoever always continues begins somewhere.
+        Some(Resume::Newest) => files.newest().map_err(|error| explain(&error)),
         None => Ok(None),
     }
+}
+
+/// A session by its id, by the path of its transcript, or by the title a person gave it.
+fn named(id: &SessionId, files: &SessionFiles) -> Result<SessionId, StartFailure> {
+    if files.exists(id) {
+        return Ok(id.clone());
+    }
+    if let Some(name) = id.as_str().strip_suffix(".jsonl") {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        return Ok(SessionId::new(name));
+    }
+    let titled = files.titled(id.as_str()).map_err(|error| explain(&error))?;
+    Ok(titled.unwrap_or_else(|| id.clone()))
 }
 
 fn resume_point(

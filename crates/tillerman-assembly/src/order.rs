@@ -86,6 +86,8 @@ pub struct ModelOrder {
     pub thinking: Option<ThinkingMode>,
     /// Tokens the model may think.
     pub max_thinking_tokens: Option<u32>,
+    /// How thoughts come back from the provider: `summarized` or `omitted`.
+    pub thinking_display: Option<String>,
     /// Beta features of the provider.
     pub betas: Vec<String>,
     /// The JSON schema that answers must match.

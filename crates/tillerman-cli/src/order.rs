@@ -113,6 +113,7 @@ fn model(flags: &ModelArguments) -> ModelOrder {
             _ => ThinkingMode::Adaptive,
         }),
         max_thinking_tokens: flags.max_thinking_tokens,
+        thinking_display: flags.thinking_display.clone(),
         betas: flags.betas.clone(),
         ..ModelOrder::default()
     }

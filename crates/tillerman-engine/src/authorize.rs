@@ -36,9 +36,19 @@ impl Session {
         let access = spec.map_or(unknown, |spec| spec.access);
         let state = CallState::Waiting;
         let started_at = self.now;
-        let hooks_asked = false;
-        let call =
-            Call { id, tool_use_id, name, input, entry, access, hooks_asked, state, started_at };
+        let (hooks_asked, hook_reason) = (false, None);
+        let call = Call {
+            id,
+            tool_use_id,
+            name,
+            input,
+            entry,
+            access,
+            hooks_asked,
+            hook_reason,
+            state,
+            started_at,
+        };
         self.with_round(|round| round.calls.add(call));
         id
     }
@@ -131,7 +141,10 @@ impl Session {
                 self.deny_call(id, &format!("PreToolUse:{name} hook error: {reason}"));
             }
             Some(HookDecision::Defer) => self.set_call(id, CallState::Deferred),
-            Some(HookDecision::Ask) => self.judge(id, Standing::HookAsked),
+            Some(HookDecision::Ask(reason)) => {
+                call.hook_reason = Some(reason).filter(|reason| !reason.trim().is_empty());
+                self.judge(id, Standing::HookAsked);
+            }
             Some(HookDecision::Allow) if answers => self.judge(id, Standing::Approved),
             Some(HookDecision::Allow) => self.judge(id, Standing::HookAllowed),
             None => self.judge(id, Standing::Fresh),
@@ -144,6 +157,7 @@ impl Session {
             return;
         }
         let name = call.name.clone();
+        let hook_reason = call.hook_reason.take();
         match judgement {
             Judgement::Allow => self.run_call(id),
             Judgement::Deny { message, reason_type } => {
@@ -151,7 +165,9 @@ impl Session {
                 self.deny_call(id, &message);
             }
             Judgement::Ask { reason, blocked_path, suggestions } => {
-                self.ask(id, Question { reason, blocked_path, suggestions });
+                let by_hook = hook_reason.is_some();
+                let reason = hook_reason.or(reason);
+                self.ask(id, Question { reason, by_hook, blocked_path, suggestions });
             }
             Judgement::Invalid { message } => {
                 self.refuse_call(id, &format!("Invalid input for {name}: {message}"));
@@ -190,6 +206,7 @@ impl Session {
                 self.approve(id, updated_input, updates, Standing::HookAllowed);
             }
             Some(PermissionResult::Deny { message, interrupt }) => {
+                self.report_denial(id, &message, "hook");
                 self.decline(id, &message, interrupt);
             }
             None => self.ask_somebody(id, question),
@@ -205,7 +222,7 @@ impl Session {
         if !can_ask {
             let why = question.reason.unwrap_or_else(|| NOBODY_TO_ASK.to_owned());
             let message = format!("{name} was not run: {why}.");
-            self.report_denial(id, &message, "mode");
+            self.report_denial(id, &message, if question.by_hook { "hook" } else { "mode" });
             return self.deny_call(id, &message);
         }
         self.notice_question(&name);

@@ -48,6 +48,8 @@ pub(crate) struct Call {
     pub(crate) access: Access,
     /// Hooks were asked about the permission already and are not asked twice.
     pub(crate) hooks_asked: bool,
+    /// Why a hook wants somebody to be asked.
+    pub(crate) hook_reason: Option<String>,
     pub(crate) state: CallState,
     pub(crate) started_at: Moment,
 }
@@ -70,6 +72,8 @@ pub(crate) enum CallState {
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) reason: Option<String>,
+    /// Whether a hook gave the reason.
+    pub(crate) by_hook: bool,
     pub(crate) blocked_path: Option<String>,
     pub(crate) suggestions: Vec<tillerman_protocol::permission::PermissionUpdate>,
 }

@@ -280,7 +280,7 @@ impl Session {
 
     /// Has the next model answer where one refused without a word.
     fn refused_to_answer(&mut self) {
-        match self.next_model("refused to answer") {
+        match self.next_model(None) {
             NextModel::Asked(run) => self.set_stage(Stage::Switching(run, Switching::Refusal)),
             NextModel::None => self.finish(Ending::Refused),
             NextModel::Taken => match self.exhausted() {
@@ -318,6 +318,8 @@ impl Session {
                 stop_hook_active,
                 agent_transcript_path: agent.transcript_path.clone(),
                 last_assistant_message,
+                background_tasks: self.tasks.in_background(),
+                session_crons: Vec::new(),
             },
         };
         let run = self.run_hooks(detail);
@@ -327,7 +329,7 @@ impl Session {
     pub(crate) fn stop_judged(&mut self, outcome: HookOutcome) {
         let has_stopped = outcome.halt.is_some();
         if !self.is_kept_working("Stop", outcome) {
-            if has_stopped { self.finish(Ending::Completed) } else { self.try_to_rest() }
+            if has_stopped { self.finish(Ending::Prevented) } else { self.try_to_rest() }
         }
     }
 
@@ -381,8 +383,11 @@ impl Session {
     /// Decides whether a failed request is made again, and tells the host.
     pub(crate) fn repetition(&mut self, failure: &ModelFailure) -> Repetition {
         let most = self.config.limits.max_retries;
+        let has_another = self.next_in_chain().is_some();
         let Some(round) = self.round.as_mut() else { return Repetition::None };
-        if round.retries < most
+        let gives_way = has_another && retry::another_model_is_better(failure.kind, round.retries);
+        if !gives_way
+            && round.retries < most
             && let Some(after_ms) = retry::delay(failure, round.retries + 1, &mut self.ids)
         {
             round.retries += 1;
@@ -400,7 +405,7 @@ impl Session {
             return Repetition::After(timer);
         }
         let helps = retry::another_model_may_help(failure.kind);
-        match helps.then(|| self.next_model(&format!("failed ({failure})"))) {
+        match helps.then(|| self.next_model(Some(failure))) {
             Some(NextModel::Taken) => Repetition::WithAnotherModel,
             Some(NextModel::Asked(run)) => Repetition::OnceAllowed(run),
             Some(NextModel::None) | None => Repetition::None,

@@ -1,6 +1,6 @@
 //! How a round ends and what its result says.
 
-use serde_json::Map;
+use serde_json::json;
 use tillerman_protocol::frame::{Frame, ResultFrame, ResultSubtype, SessionState};
 use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::model::{FailureKind, ModelFailure};
@@ -19,13 +19,18 @@ const THRASHING: &str = "The context window filled up again right after it was c
 
 impl Session {
     /// Ends the round; a failure is first told to the hooks that listen for it.
-    pub(crate) fn finish(&mut self, ending: Ending) {
+    pub(crate) fn finish(&mut self, mut ending: Ending) {
+        // An answer that cost more than there was is an answer, and the budget is spent.
+        if ending == Ending::Completed && self.is_overspent() {
+            ending = Ending::MaxBudget;
+        }
         if let Ending::ApiError(failure) = &ending {
             let text = describe(failure);
-            self.record_failure(&text, failure.kind.name(), failure.status);
+            self.record_failure(&text, name_in_messages(failure.kind), failure.status);
             if self.config.agent.is_none() && self.is_hooked(HookEvent::StopFailure) {
                 let last = self.round.as_ref().map(|round| round.last_text.clone());
-                let last_assistant_message = last.unwrap_or_default();
+                let last = last.filter(|last| !last.is_empty());
+                let last_assistant_message = last.unwrap_or_else(|| text.clone());
                 let error = failure.kind.name().to_owned();
                 let error_details = Some(text);
                 let run = self.run_hooks(HookDetail::StopFailure {
@@ -37,6 +42,10 @@ impl Session {
             }
         }
         self.conclude(ending);
+    }
+
+    fn is_overspent(&self) -> bool {
+        self.config.limits.max_budget_usd.is_some_and(|most| self.used().usd >= most)
     }
 
     /// Stores the books and shows the result; what waits starts once the step is done.
@@ -91,8 +100,11 @@ impl Session {
             (true, text) => (Some(text), None),
             (false, text) => (None, Some(vec![text])),
         };
-        let completed = ending == Ending::Completed;
+        let completed = matches!(ending, Ending::Completed | Ending::Prevented);
         let structured_output = round.structured.filter(|_| completed);
+        // Nobody asked for a round that only the end of a task began.
+        let origin = (round.was_notified && round.prompt_text.is_none())
+            .then(|| ("origin".to_owned(), json!({"kind": "task-notification"})));
         let stop_reason = match ending {
             Ending::Deferred(_) => Some("tool_deferred".to_owned()),
             _ => round.stop_reason,
@@ -103,7 +115,8 @@ impl Session {
             duration_ms: self.now.millis_since(round.started_at),
             duration_api_ms: self.ledger.api_ms(),
             num_turns: match ending {
-                Ending::Command(_) | Ending::Cleared => 0,
+                Ending::Command(_) | Ending::Cleared | Ending::Blocked(_) => 0,
+                Ending::Halted(_) if round.turns == 0 => 0,
                 _ => round.user_frames + 1,
             },
             result,
@@ -126,7 +139,7 @@ impl Session {
             user_message_uuids: round.prompts,
             session_id: self.config.session_id.clone(),
             uuid: self.ids.entry_id(),
-            extra: Map::new(),
+            extra: origin.into_iter().collect(),
         }
     }
 }
@@ -148,6 +161,7 @@ impl Verdict {
         let said = || round.last_text.clone();
         let (subtype, is_error, terminal_reason, text) = match ending {
             Ending::Completed => (Success, false, "completed", answer(round)),
+            Ending::Prevented => (Success, false, "stop_hook_prevented", answer(round)),
             Ending::Refused if round.last_text.is_empty() => {
                 let text = "The model refused to answer this request.".to_owned();
                 (Success, true, "refusal", text)
@@ -157,20 +171,16 @@ impl Verdict {
                 (Success, false, "completed", "The conversation starts over.".to_owned())
             }
             Ending::Command(answer) => (Success, false, "completed", answer.clone()),
-            Ending::Blocked(reason) => {
-                (Success, false, "blocked", format!("A hook blocked the prompt: {reason}"))
-            }
+            Ending::Blocked(text) => (Success, false, "blocked", text.clone()),
             Ending::Halted(reason) => (Success, false, "hook_stopped", reason.clone()),
             Ending::MaxTurns => {
                 let most = limits.max_turns.unwrap_or_default();
-                (
-                    ErrorMaxTurns,
-                    true,
-                    "max_turns",
-                    format!("Reached the limit of {}", turns(u64::from(most))),
-                )
+                let text = format!("Reached maximum number of turns ({most})");
+                (ErrorMaxTurns, true, "max_turns", text)
             }
-            Ending::MaxBudget => (ErrorMaxBudgetUsd, true, "max_budget", used_up(ending, limits)),
+            Ending::MaxBudget => {
+                (ErrorMaxBudgetUsd, true, "budget_exhausted", used_up(ending, limits))
+            }
             Ending::MaxTokens => {
                 let reason = "token_budget_exhausted";
                 (ErrorDuringExecution, true, reason, used_up(ending, limits))
@@ -195,7 +205,7 @@ impl Verdict {
                 (ErrorDuringExecution, true, "compaction_failed", reason.clone())
             }
             Ending::NoStructuredOutput => {
-                let reason = "max_structured_output_retries";
+                let reason = "structured_output_retry_exhausted";
                 let tries = round.structured_failures;
                 let text = format!("No output matched the schema after {tries} tries");
                 (ErrorMaxStructuredOutputRetries, true, reason, text)
@@ -218,19 +228,26 @@ fn used_up(ending: &Ending, limits: &Limits) -> String {
                 .map(|most| format!("{} for the session and its agents", turns(most))),
             "The turns that all agents share are used up",
         ),
-        _ => (
-            limits.max_budget_usd.map(|most| format!("${most}")),
-            "The budget that all agents share is spent",
-        ),
+        _ => {
+            return limits.max_budget_usd.map_or_else(
+                || "The budget that all agents share is spent".to_owned(),
+                |most| format!("Reached maximum budget (${most})"),
+            );
+        }
     };
     most.map_or_else(|| shared.to_owned(), |most| format!("Reached the budget of {most}"))
 }
 
-/// What the agent said last; where it said nothing, its structured output.
+/// What the agent delivered in the form that was asked for, else what it said last.
 fn answer(round: &Round) -> String {
-    match &round.structured {
-        Some(output) if round.last_text.is_empty() => output.to_string(),
-        _ => round.last_text.clone(),
+    round.structured.as_ref().map_or_else(|| round.last_text.clone(), ToString::to_string)
+}
+
+/// The kind of a failure, in the words that messages know.
+const fn name_in_messages(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Overloaded => FailureKind::Server.name(),
+        kind => kind.name(),
     }
 }
 

@@ -4,13 +4,16 @@ use serde_json::{Map, Value};
 use tillerman_protocol::hook::{HookOutput, HookSpecificOutput};
 use tillerman_protocol::permission::PermissionResult;
 
+/// What is said about a block whose hook says nothing.
+const NO_REASON: &str = "blocked by a hook";
+
 /// What a `PreToolUse` hook wants, weakest first: the strongest of several holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookDecision {
     /// Let it run, if no rule objects.
     Allow,
-    /// Have somebody asked.
-    Ask,
+    /// Have somebody asked, for this reason.
+    Ask(String),
     /// Stop here and let the host decide later.
     Defer,
     /// Do not run it, for this reason.
@@ -52,6 +55,8 @@ pub struct HookOutcome {
     pub display: Option<String>,
     /// The directory that was made for an agent to work in alone.
     pub worktree: Option<String>,
+    /// A prompt that is blocked is not repeated to the host.
+    pub suppresses_prompt: bool,
 }
 
 impl HookOutcome {
@@ -72,6 +77,7 @@ impl HookOutcome {
         }
         match output.decision.as_deref() {
             Some("block") => {
+                let reason = given(reason);
                 self.block.get_or_insert_with(|| reason.clone());
                 self.decide(HookDecision::Deny(reason));
             }
@@ -87,9 +93,9 @@ impl HookOutcome {
     fn take_specific(&mut self, specific: HookSpecificOutput) {
         let reason = specific.permission_decision_reason.unwrap_or_default();
         match specific.permission_decision.as_deref() {
-            Some("deny") => self.decide(HookDecision::Deny(reason)),
+            Some("deny") => self.decide(HookDecision::Deny(given(reason))),
             Some("defer") => self.decide(HookDecision::Defer),
-            Some("ask") => self.decide(HookDecision::Ask),
+            Some("ask") => self.decide(HookDecision::Ask(reason)),
             Some("allow") => self.decide(HookDecision::Allow),
             _ => {}
         }
@@ -108,6 +114,8 @@ impl HookOutcome {
         let text = |name: &str| specific.extra.get(name).and_then(Value::as_str).map(str::to_owned);
         self.display = text("displayContent").or_else(|| self.display.take());
         self.worktree = text("worktreePath").or_else(|| self.worktree.take());
+        let suppresses = specific.extra.get("suppressOriginalPrompt").and_then(Value::as_bool);
+        self.suppresses_prompt |= suppresses == Some(true);
         let answer = specific.decision.and_then(|value| serde_json::from_value(value).ok());
         match (&self.permission, answer) {
             (Some(PermissionResult::Deny { .. }), _) | (_, None) => {}
@@ -133,4 +141,9 @@ impl HookOutcome {
             self.decision = Some(decision);
         }
     }
+}
+
+/// A reason, or that there is none.
+fn given(reason: String) -> String {
+    if reason.trim().is_empty() { NO_REASON.to_owned() } else { reason }
 }

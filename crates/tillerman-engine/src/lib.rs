@@ -13,6 +13,7 @@ mod window;
 mod conversation;
 mod keepsakes;
 mod meter;
+mod replacing;
 mod replay;
 
 mod response;

@@ -72,7 +72,7 @@ impl Session {
     fn let_pass(&mut self, prompts: Vec<Prompt>, outcome: HookOutcome) -> Option<Vec<Prompt>> {
         self.entitle(&outcome);
         let ending = outcome.halt.map(Ending::Halted);
-        let has_begun = self.round.as_ref().is_some_and(|round| round.turns > 0);
+        let has_begun = self.round.as_ref().is_some_and(|round| round.is_announced);
         if let (None, Some(reason), true) = (&ending, &outcome.block, has_begun) {
             // The round had begun without these prompts and goes on without them.
             self.drop_prompts(&prompts);
@@ -80,7 +80,19 @@ impl Session {
             self.request();
             return None;
         }
-        if let Some(ending) = ending.or_else(|| outcome.block.map(Ending::Blocked)) {
+        let keeps_quiet = outcome.suppresses_prompt;
+        let blocked = outcome.block.map(|reason| {
+            let text = format!("A hook blocked the prompt: {reason}");
+            if keeps_quiet {
+                text
+            } else {
+                format!("{text}\n\nOriginal prompt: {}", typed(&prompts))
+            }
+        });
+        if let Some(ending) = ending.or_else(|| blocked.map(Ending::Blocked)) {
+            if !has_begun {
+                self.emit_init();
+            }
             self.drop_prompts(&prompts);
             self.finish(ending);
             return None;
@@ -108,7 +120,7 @@ impl Session {
 
     /// Takes prompts into the conversation: the first ones of a round open it, later ones join it.
     fn take_up(&mut self, prompts: Vec<Prompt>) {
-        let opens = self.round.as_ref().is_some_and(|round| round.turns == 0);
+        let opens = self.round.as_ref().is_some_and(|round| !round.is_announced);
         let mut anything = !opens;
         let mut replays = Vec::new();
         for prompt in prompts {
@@ -131,4 +143,10 @@ impl Session {
             self.finish(Ending::Completed);
         }
     }
+}
+
+/// What was typed, prompt by prompt.
+fn typed(prompts: &[Prompt]) -> String {
+    let texts: Vec<String> = prompts.iter().map(Prompt::typed).collect();
+    texts.join("\n")
 }

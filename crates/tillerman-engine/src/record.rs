@@ -28,6 +28,7 @@ impl Session {
         entry.is_meta = (prompt.author == Author::Engine).then_some(true);
         if let Some(task) = &prompt.task {
             entry.extra.insert(ORIGIN.to_owned(), origin_of(std::slice::from_ref(task)));
+            self.with_round(|round| round.was_notified = true);
         }
         self.append(Entry::User(Box::new(entry)));
         let text = prompt.typed();
@@ -193,6 +194,7 @@ impl Session {
     }
 
     pub(crate) fn emit_init(&mut self) {
+        self.with_round(|round| round.is_announced = true);
         let model = self.round.as_ref().map(|round| round.model.clone()).unwrap_or_default();
         let init = Init { model, permission_mode: self.choices.mode, ..self.config.init.clone() };
         self.emit_system(SystemDetail::Init(Box::new(init)));

@@ -31,6 +31,15 @@ impl Session {
     pub(crate) fn is_kept_working(&mut self, hook: &str, outcome: HookOutcome) -> bool {
         let Some(round) = self.round.as_mut() else { return true };
         let may_go_on = round.stop_blocks < self.config.limits.stop_hook_blocks;
+        // A remark that is no objection is worth an answer all the same.
+        let has_words = outcome.context.iter().any(|text| !text.trim().is_empty());
+        let remarks = hook == "Stop" && outcome.block.is_none() && has_words;
+        if remarks && outcome.halt.is_none() && may_go_on {
+            round.stop_blocks += 1;
+            round.context.extend(outcome.context);
+            self.request();
+            return true;
+        }
         match outcome.block {
             Some(reason) if outcome.halt.is_none() && may_go_on => {
                 round.stop_blocks += 1;

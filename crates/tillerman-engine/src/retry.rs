@@ -8,6 +8,8 @@ const FIRST_DELAY_MS: u64 = 500;
 const LONGEST_DELAY_MS: u64 = 32_000;
 /// A provider that asks for more patience than this gets an error shown instead of a silent wait.
 const LONGEST_REQUESTED_MS: u64 = 600_000;
+/// Repetitions that an overloaded model gets while another one is at hand.
+const PATIENCE_WITH_OVERLOAD: u32 = 2;
 
 /// How long to wait before repetition number `attempt` (from 1), or `None` to give up.
 pub(crate) fn delay(failure: &ModelFailure, attempt: u32, dice: &mut IdSource) -> Option<u64> {
@@ -22,6 +24,11 @@ pub(crate) fn delay(failure: &ModelFailure, attempt: u32, dice: &mut IdSource) -
         Some(requested) => Some(requested + dice.below(250)),
         None => Some(jittered),
     }
+}
+
+/// Whether another model, if there is one, should answer before this one is asked again.
+pub(crate) const fn another_model_is_better(kind: FailureKind, retries: u32) -> bool {
+    matches!(kind, FailureKind::Overloaded) && retries >= PATIENCE_WITH_OVERLOAD
 }
 
 /// Whether another model may do better where this one failed for good.

@@ -26,6 +26,10 @@ pub(crate) struct Round {
     pub(crate) prompt_id: Option<String>,
     /// Ids that hosts gave to the prompts of this round.
     pub(crate) prompts: Vec<EntryId>,
+    /// Whether hosts have seen the round begin.
+    pub(crate) is_announced: bool,
+    /// Whether the round was told how a task ended.
+    pub(crate) was_notified: bool,
     /// The newest prompt that was taken up.
     pub(crate) prompt_text: Option<String>,
     /// Requests made, repetitions not counted.
@@ -94,6 +98,8 @@ pub(crate) enum Stage {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ending {
     Completed,
+    /// A Stop hook wants no further rounds to follow from this one.
+    Prevented,
     Refused,
     /// The session answered a command itself.
     Command(String),
@@ -128,6 +134,8 @@ impl Round {
             fallbacks_used: 0,
             prompt_id: None,
             prompts: Vec::new(),
+            is_announced: false,
+            was_notified: false,
             prompt_text: None,
             turns: 0,
             turn_entered: false,

@@ -58,6 +58,8 @@ pub(crate) struct Chain {
     pub(crate) orphans: Vec<(ToolUseId, EntryId)>,
     /// Those of them that a hook put off, which never ran.
     pub(crate) deferred: HashSet<ToolUseId>,
+    /// Those of them that an earlier run put off; its host went on, which is an answer.
+    pub(crate) put_off: Vec<ToolUseId>,
     /// Those of them that are taken up again before the next round.
     pub(crate) reopened: HashSet<ToolUseId>,
     /// The id of the newest response that has entries; they share it.
@@ -127,6 +129,7 @@ impl Session {
             chain: Chain {
                 tip: restored.tip,
                 orphans: restored.orphans,
+                put_off: restored.deferred.iter().cloned().collect(),
                 deferred: restored.deferred,
                 reopened: HashSet::new(),
                 response: String::new(),
@@ -247,6 +250,12 @@ impl Session {
     /// that rounds which end at once follow each other however many wait, instead of nesting.
     fn start_rounds(&mut self) {
         while self.round.is_none() && self.door != Door::Ended && !self.threshold.is_busy() {
+            // Whoever listens to calls has introduced himself once there is a prompt.
+            let is_wanted = self.queue.iter().any(|prompt| prompt.wants_answer);
+            if is_wanted && !self.chain.put_off.is_empty() {
+                let put_off = std::mem::take(&mut self.chain.put_off);
+                self.reopen(&put_off);
+            }
             if !self.chain.reopened.is_empty() {
                 self.start_reopened();
                 continue;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tillerman_protocol::ToolUseId;
-use tillerman_protocol::content::{Block, Content, ToolResult};
+use tillerman_protocol::content::{Content, ToolResult};
 use tillerman_protocol::frame::{PermissionDenial, PermissionDenied, SystemDetail};
 use tillerman_protocol::hook::{HookDetail, HookEvent};
 use tillerman_protocol::tool::ToolOutcome;
@@ -13,6 +13,7 @@ use crate::conversation::never_blank;
 use crate::effect::{Effect, Sync};
 use crate::hooks::HookOutcome;
 use crate::input::Author;
+use crate::replacing::replacement;
 use crate::replay::{DEFERRED, OUTCOME_UNKNOWN};
 use crate::round::{Ending, Stage};
 use crate::session::Session;
@@ -43,8 +44,18 @@ impl Session {
                 if let Some(mode) = output.switches_to {
                     self.switch_mode(mode);
                 }
-                let content = replaced.map_or(output.content, content_of);
-                self.close_call(id, content, false, output.structured);
+                let name = self.call(id).map(|call| call.name.clone()).unwrap_or_default();
+                let (content, shown) = match replaced {
+                    None => (output.content, output.structured),
+                    Some(value) => match replacement(&name, output.structured.as_ref(), value) {
+                        Ok(replacement) => replacement,
+                        Err(why) => {
+                            self.emit_notification("hook", &why);
+                            (output.content, output.structured)
+                        }
+                    },
+                };
+                self.close_call(id, content, false, shown);
             }
             Err(failure) => {
                 let structured = failure
@@ -246,20 +257,5 @@ impl Session {
             _ => Value::Null,
         };
         calls.map(summary).collect()
-    }
-}
-
-/// What a hook put in place of an output: text, content blocks, or else JSON as text.
-fn content_of(value: Value) -> Content {
-    let is_block = |value: &Value| value.get("type").is_some_and(Value::is_string);
-    match value {
-        Value::String(text) => Content::Text(text),
-        Value::Array(values) if values.iter().all(is_block) => {
-            let blocks = values
-                .into_iter()
-                .map(|value| serde_json::from_value(value.clone()).unwrap_or(Block::Other(value)));
-            Content::Blocks(blocks.collect())
-        }
-        value => Content::Text(value.to_string()),
     }
 }

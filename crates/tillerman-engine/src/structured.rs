@@ -12,7 +12,7 @@ use crate::session::Session;
 pub struct StructuredOutputConfig {
     /// The tool through which the model delivers it.
     pub tool: ToolSpec,
-    /// How often it may try again.
+    /// How often it may try.
     pub max_retries: u32,
 }
 
@@ -59,7 +59,7 @@ impl Session {
     pub(crate) fn has_tried_enough(&self) -> bool {
         let failures = self.round.as_ref().map_or(0, |round| round.structured_failures);
         let form = self.config.structured_output.as_ref();
-        form.is_some_and(|form| failures > form.max_retries)
+        form.is_some_and(|form| failures >= form.max_retries.max(1))
     }
 
     /// Tells a model that answered with words that something else was wanted.

@@ -1,6 +1,7 @@
 //! Going over to another model: what hooks say before it happens.
 
-use serde_json::Map;
+use serde_json::{Map, json};
+use tillerman_protocol::frame::SystemDetail;
 use tillerman_protocol::hook::{HookDetail, HookEvent, ModelSwitch};
 use tillerman_protocol::model::ModelFailure;
 
@@ -34,15 +35,25 @@ pub(crate) enum Switching {
     Command(String),
 }
 
+impl Switching {
+    /// The failure behind it; a model that refused has not failed.
+    fn failure(&self) -> Option<&ModelFailure> {
+        match self {
+            Self::Failure(_, failure) | Self::Summary(_, failure) => Some(failure),
+            Self::Refusal | Self::Command(_) => None,
+        }
+    }
+}
+
 impl Session {
     /// Goes over to the next model of the chain, once hooks that listen have agreed.
-    pub(crate) fn next_model(&mut self, why: &str) -> NextModel {
+    pub(crate) fn next_model(&mut self, failure: Option<&ModelFailure>) -> NextModel {
         let Some(to_model) = self.next_in_chain() else { return NextModel::None };
         if self.is_hooked(HookEvent::PreModelSwitch) {
             let detail = HookDetail::PreModelSwitch(self.fallback_to(to_model));
             return NextModel::Asked(self.run_hooks(detail));
         }
-        self.take_next_model(why);
+        self.take_next_model(failure);
         NextModel::Taken
     }
 
@@ -80,7 +91,7 @@ impl Session {
         }
         match &refusal {
             Some(reason) => self.pass_over(reason),
-            None => self.take_next_model(&why(&switching)),
+            None => self.take_next_model(switching.failure()),
         }
         let is_refused = refusal.is_some();
         match switching {
@@ -115,7 +126,12 @@ impl Session {
     }
 
     /// Goes on with the next model of the chain, and tells the host why.
-    fn take_next_model(&mut self, why: &str) {
+    fn take_next_model(&mut self, failure: Option<&ModelFailure>) {
+        let why = failure.map_or_else(
+            || "refused to answer".to_owned(),
+            |failure| format!("failed ({failure})"),
+        );
+        let trigger = failure.map_or("refusal", |failure| failure.kind.name());
         let Some(model) = self.next_in_chain() else { return };
         let switch = self.fallback_to(model.clone());
         let Some(round) = self.round.as_mut() else { return };
@@ -125,6 +141,13 @@ impl Session {
         round.model = model;
         self.conversation.seal();
         self.emit_notification("fallback_model", &text);
+        self.emit_system(SystemDetail::Other(Map::from_iter([
+            ("subtype".to_owned(), json!("model_fallback")),
+            ("original_model".to_owned(), json!(switch.from_model)),
+            ("fallback_model".to_owned(), json!(switch.to_model)),
+            ("trigger".to_owned(), json!(trigger)),
+            ("content".to_owned(), json!(text)),
+        ])));
         self.tell_hooks(HookDetail::PostModelSwitch(switch));
     }
 
@@ -136,7 +159,7 @@ impl Session {
         self.emit_notification("fallback_model", &text);
     }
 
-    fn next_in_chain(&self) -> Option<String> {
+    pub(crate) fn next_in_chain(&self) -> Option<String> {
         let round = self.round.as_ref()?;
         self.config.fallback_models.get(round.fallbacks_used).cloned()
     }
@@ -150,16 +173,6 @@ impl Session {
             source: "fallback".to_owned(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Why another model is to answer, for people.
-fn why(switching: &Switching) -> String {
-    match switching {
-        Switching::Failure(_, failure) | Switching::Summary(_, failure) => {
-            format!("failed ({failure})")
-        }
-        Switching::Refusal | Switching::Command(_) => "refused to answer".to_owned(),
     }
 }
 

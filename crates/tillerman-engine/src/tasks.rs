@@ -55,9 +55,14 @@ impl Tasks {
     pub(crate) fn in_background(&self) -> Vec<BackgroundWork> {
         let work = |task: &TaskStart| BackgroundWork {
             id: task.id.clone(),
-            kind: task.kind.name().to_owned(),
+            kind: match task.kind {
+                TaskKind::LocalBash | TaskKind::Watch => "shell",
+                TaskKind::LocalAgent => "subagent",
+            }
+            .to_owned(),
             status: "running".to_owned(),
             description: task.description.clone(),
+            agent_type: task.agent.as_ref().map(|agent| agent.kind.clone()),
         };
         self.running.iter().map(work).collect()
     }
@@ -123,6 +128,7 @@ impl Session {
         let patch = TaskPatch {
             status: Some(if stopped { "killed" } else { end.status.name() }.to_owned()),
             end_time: Some(self.now.as_millis()),
+            error: (end.status == TaskStatus::Failed).then(|| end.summary.clone()),
             ..TaskPatch::default()
         };
         self.emit_system(SystemDetail::TaskUpdated(TaskUpdated {
@@ -133,7 +139,7 @@ impl Session {
             task_id: task.id.clone(),
             status: end.status.name().to_owned(),
             output_file: task.output_file.clone(),
-            summary: end.summary.clone(),
+            summary: outcome_of(end),
             tool_use_id: Some(task.tool_use_id.clone()),
             usage: end
                 .report
@@ -214,12 +220,23 @@ impl Session {
             task_id: task.id.clone(),
             task_type: task.kind.name().to_owned(),
             description: task.description.clone(),
-            extra: Map::new(),
+            extra: task
+                .agent
+                .iter()
+                .map(|agent| ("subagent_type".to_owned(), json!(agent.kind)))
+                .collect(),
         };
         let in_background = |task: &&TaskStart| task.place == Place::Background;
         let tasks = self.tasks.running.iter().filter(in_background).map(summary).collect();
         self.emit_system(SystemDetail::BackgroundTasksChanged { tasks });
     }
+}
+
+/// What came of a task, for hosts: the report of an agent that did its work, else the line.
+fn outcome_of(end: &TaskEnd) -> String {
+    let report = end.report.as_ref().filter(|_| end.status == TaskStatus::Completed);
+    let text = report.map(|report| report.text.trim()).filter(|text| !text.is_empty());
+    text.unwrap_or(&end.summary).to_owned()
 }
 
 fn notification(task: &TaskStart, end: &TaskEnd) -> Prompt {

@@ -171,7 +171,7 @@ impl Policy {
                 } else {
                     self.suggestions(call, standings)
                 };
-                asked(facts.tool, mode, reason, None, suggestions)
+                asked(facts.tool, mode, reason, call.outside(at), suggestions)
             }
         }
     }

@@ -114,6 +114,22 @@ impl ShellCall<'_> {
         rule.map_or(Standing::Open(reason), |rule| Standing::Rule(rule.to_string()))
     }
 
+    /// The first file or directory of a part that lies outside the working directories.
+    pub(crate) fn outside(&self, at: usize) -> Option<String> {
+        let simple = &self.script.commands[at];
+        let words = shell::certain_words(simple).unwrap_or_default();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (inner, _) = behind_wrappers(&words);
+        let read = shell::looks(simple, inner).map(|looking| looking.reads).unwrap_or_default();
+        let edited = shell::edits(inner).unwrap_or_default();
+        let written = shell::targets(simple).into_iter().map(|target| target.text.clone());
+        let mut paths = read.into_iter().chain(edited.into_iter().map(|it| it.path)).chain(written);
+        let is_outside =
+            |path: &String| !is_free(path) && !self.place.contains(&self.names(path, simple));
+        let found = paths.find(is_outside)?;
+        Some(self.names(&found, simple).shown().display().to_string())
+    }
+
     /// A part that is nothing but redirections or assignments, or has words that are open.
     fn without_words(&self, simple: &Simple, mode: PermissionMode, allow: &[Rule]) -> Standing {
         let open = |reason: &str| Standing::Open(reason.to_owned());

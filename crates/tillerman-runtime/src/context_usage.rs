@@ -3,10 +3,15 @@
 use serde_json::{Value, json};
 use tillerman_engine::{ContextUsage, Session};
 use tillerman_ports::MemoryNote;
+use tillerman_protocol::agent::AgentDefinition;
 
 /// Answers `get_context_usage`. The total is the provider's own count where there is one; how it
 /// is shared out between the parts is estimated from their size.
-pub(crate) fn describe(session: &Session, memory: &[MemoryNote]) -> Value {
+pub(crate) fn describe(
+    session: &Session,
+    memory: &[MemoryNote],
+    agents: &[AgentDefinition],
+) -> Value {
     let usage = session.context_usage();
     let config = session.config();
     let foreign = config.tools.iter().filter(|tool| tool.name.starts_with("mcp__"));
@@ -26,7 +31,7 @@ pub(crate) fn describe(session: &Session, memory: &[MemoryNote]) -> Value {
         "model": session.model(),
         "memoryFiles": memory.iter().map(memory_file).collect::<Vec<Value>>(),
         "mcpTools": mcp_tools,
-        "agents": [],
+        "agents": agents.iter().map(agent).collect::<Vec<Value>>(),
         "gridRows": [],
         "autoCompactThreshold": usage.threshold,
         "isAutoCompactEnabled": usage.threshold.is_some(),
@@ -36,8 +41,18 @@ pub(crate) fn describe(session: &Session, memory: &[MemoryNote]) -> Value {
 }
 
 /// A token has about 3.5 bytes.
+const fn tokens(bytes: u64) -> u64 {
+    (bytes * 2).div_ceil(7)
+}
+
 fn memory_file(note: &MemoryNote) -> Value {
-    json!({"path": note.path.to_string_lossy(), "type": note.kind, "tokens": (note.bytes * 2).div_ceil(7)})
+    json!({"path": note.path.to_string_lossy(), "type": note.kind, "tokens": tokens(note.bytes)})
+}
+
+/// What the model is told about an agent is its name and when to call it.
+fn agent(definition: &AgentDefinition) -> Value {
+    let told = definition.name.len() + definition.description.len();
+    json!({"agentType": definition.name, "tokens": tokens(told as u64)})
 }
 
 fn categories(usage: &ContextUsage) -> Vec<Value> {

@@ -54,7 +54,8 @@ impl SessionTask {
             ControlBody::GetContextUsage => {
                 let library = self.ports.library.as_ref();
                 let memory = library.map(|library| library.memory_files()).unwrap_or_default();
-                Ok(context_usage::describe(&self.engine, &memory))
+                let agents = self.agents.as_ref().map(|agents| agents.roster().iter().as_slice());
+                Ok(context_usage::describe(&self.engine, &memory, agents.unwrap_or_default()))
             }
             ControlBody::StopTask { task_id } => return self.stop_task(id, task_id).await,
             ControlBody::GetSettings => Ok(self.describe_settings()),
@@ -240,7 +241,11 @@ impl SessionTask {
         let answer = match response.response {
             ControlAnswer::Success { response, .. } => {
                 let value = response.unwrap_or_else(|| json!({}));
-                serde_json::from_value(value).map_err(|error| error.to_string())
+                let output: Result<tillerman_protocol::hook::HookOutput, _> =
+                    serde_json::from_value(value);
+                output
+                    .map_err(|error| error.to_string())
+                    .and_then(|output| output.mistake().map_or(Ok(output), Err))
             }
             ControlAnswer::Error { error, .. } => Err(error),
         };

@@ -274,6 +274,9 @@ impl HookDesk {
         let key = *key;
         let waiting = run.out.remove(request)?;
         match answer {
+            Ok(output) if output.is_for_another(&run.event.name()) => {
+                run.fail(Failure::FOR_ANOTHER_EVENT, waiting.who);
+            }
             Ok(output) => run.outputs.push((waiting.place, output)),
             Err(failure) => run.fail(failure, waiting.who),
         }
@@ -325,6 +328,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) const TIMED_OUT: Self = Self::Silence("it did not respond before its timeout");
+    const FOR_ANOTHER_EVENT: Self = Self::Silence("its answer is for another event");
     const UNREACHABLE: Self = Self::Silence("the input was closed before it answered");
 }
 

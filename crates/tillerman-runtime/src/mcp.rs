@@ -12,6 +12,7 @@ use tillerman_protocol::RequestId;
 use tillerman_protocol::content::Content;
 use tillerman_protocol::control::{ControlAnswer, ControlCancel, ControlResponse, McpRequest};
 use tillerman_protocol::frame::{Frame, McpServerState, ToolProgress};
+use tillerman_protocol::mcp::{McpServerConfig, TaggedMcpServer};
 use tillerman_protocol::tool::ToolSpec;
 
 use crate::invocations::{SKILL, expansion};
@@ -211,9 +212,11 @@ impl SessionTask {
         };
         self.offer_tools(&*servers, specs).await;
         self.refresh_instructions(&*servers).await;
-        let state = |server: tillerman_protocol::mcp::McpServerStatus| McpServerState {
-            name: server.name,
-            status: server.status,
+        let state = |server: tillerman_protocol::mcp::McpServerStatus| {
+            let in_host =
+                matches!(server.config, Some(McpServerConfig::Tagged(TaggedMcpServer::Sdk { .. })));
+            let source = if in_host { Some("sdk".to_owned()) } else { server.scope };
+            McpServerState { name: server.name, status: server.status, source }
         };
         let states: Vec<McpServerState> = servers.status().into_iter().map(state).collect();
         let commands: Vec<String> =

@@ -5,6 +5,7 @@
 mod agents;
 mod sessions;
 mod team;
+mod titles;
 mod transcript;
 
 mod load;

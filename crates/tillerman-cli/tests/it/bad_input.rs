@@ -83,7 +83,6 @@ async fn an_unknown_session_is_named_and_hosts_get_a_result() {
     assert!(result["errors"][0].as_str().unwrap().contains(told), "{result}");
     // An id is never taken for a path.
     refused(&["-p", "--resume", "../../etc/passwd", "hello"], "No conversation found").await;
-    refused(&["-p", "--continue", "hello"], "No conversation found to continue").await;
 }
 
 #[tokio::test]

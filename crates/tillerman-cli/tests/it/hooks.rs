@@ -98,7 +98,7 @@ async fn the_end_is_told_also_when_the_process_is_told_to_end() {
 }
 
 #[tokio::test]
-async fn a_deferred_call_is_known_when_the_session_goes_on() {
+async fn a_deferred_call_is_taken_up_when_the_session_goes_on() {
     let world = World::new();
     let server = ScriptedServer::start(script().reply(bash("touch made"))).await;
     let defer = json!({"hookSpecificOutput":
@@ -112,11 +112,10 @@ async fn a_deferred_call_is_known_when_the_session_goes_on() {
 
     let server = ScriptedServer::start(says("fine")).await;
     let launch = world.tillerman().asks(&server).unguarded().args(FRAMES_OUT);
-    launch.args(["well?", "--continue"]).run().await.assert_code(0).assert_no_panic();
-    let told = server.request(0).tool_result_texts();
-    assert_eq!(told.len(), 1);
-    assert!(told[0].contains("It never ran"), "{told:?}");
-    assert!(!world.file("made").exists());
+    let launch = launch.args(["well?", "--continue", "--allowedTools", "Bash(touch *)"]);
+    launch.run().await.assert_code(0).assert_no_panic();
+    assert_eq!(server.request(0).tool_result_texts().len(), 1);
+    assert!(world.file("made").exists());
 }
 
 #[tokio::test]

@@ -95,12 +95,11 @@ impl Run {
         let prompt = format!("go on {}", self.number);
         let arguments = FRAMES_OUT.into_iter().chain(["--continue", prompt.as_str()]);
         let resumed = self.world.tillerman().asks(server).unguarded().args(arguments).run().await;
-        if before.is_empty() {
-            resumed.assert_code(1).assert_stderr("No conversation found to continue");
-            return Left::Nothing;
-        }
         resumed.assert_code(0).assert_no_panic();
         assert_eq!(resumed.result()["result"], "resumed");
+        if before.is_empty() {
+            return Left::Nothing;
+        }
         let told = told.lock().unwrap().remove(&self.number).unwrap();
         self.check_calls(&before, &told)
     }

@@ -280,3 +280,28 @@ async fn a_transcript_of_the_official_program_is_resumed() {
     assert!(std::fs::read_to_string(&path).unwrap().starts_with(&foreign_transcript()));
     server.verify();
 }
+
+#[tokio::test]
+async fn continuing_where_there_is_nothing_begins() {
+    let world = World::new();
+    let server = ScriptedServer::start(answers(&["fine", "still fine"])).await;
+    let begun = say(&world, &server, &["--continue", "hello"]).await;
+    let continued = say(&world, &server, &["--continue", "again"]).await;
+    assert_eq!(begun.result()["session_id"], continued.result()["session_id"]);
+    assert!(server.request(1).user_text().contains("hello"));
+}
+
+#[tokio::test]
+async fn a_session_is_resumed_by_its_title_and_by_its_file() {
+    let world = World::new();
+    let server = ScriptedServer::start(answers(&["one", "two", "three"])).await;
+    say(&world, &server, &["hello", "--session-id", FIRST]).await;
+    let path = transcript_of(&world, FIRST);
+    let title = json!({"type": "custom-title", "customTitle": "A fine one", "sessionId": FIRST});
+    let stored = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{stored}{title}\n")).unwrap();
+    for name in ["A fine one", path.to_str().unwrap()] {
+        let resumed = say(&world, &server, &["--resume", name, "again"]).await;
+        assert_eq!(resumed.result()["session_id"], FIRST);
+    }
+}

@@ -30,13 +30,14 @@ use run::{Runner, Tally};
 const SESSIONS: u64 = 10_000;
 const THREADS: u64 = 2;
 const ENOUGH_TO_SEE_ALL: u64 = 2_000;
-const ENDINGS: [&str; 16] = [
+const ENDINGS: [&str; 17] = [
     "completed",
     "refusal",
     "blocked",
     "hook_stopped",
+    "stop_hook_prevented",
     "max_turns",
-    "max_budget",
+    "budget_exhausted",
     "token_budget_exhausted",
     "deadline_exceeded",
     "aborted_streaming",
@@ -44,7 +45,7 @@ const ENDINGS: [&str; 16] = [
     "tool_deferred",
     "api_error",
     "rapid_refill_breaker",
-    "max_structured_output_retries",
+    "structured_output_retry_exhausted",
     "(compacted)",
     "(outputs cleared)",
 ];

@@ -100,6 +100,14 @@ impl Body<'_> {
         extra.extend(self.request.extra_body.clone());
         // An answer that does not stream could not be read.
         extra.remove("stream");
+        // How thoughts are shown means nothing, and is refused, where there are none.
+        let thinks = matches!(self.request.thinking, Thinking::Adaptive | Thinking::Budget(_));
+        if let Some(Value::Object(thinking)) = extra.get_mut("thinking")
+            && !thinks
+            && !thinking.contains_key("type")
+        {
+            extra.remove("thinking");
+        }
         extra
     }
 }

@@ -30,7 +30,10 @@ pub(super) fn body(request: &ModelRequest, config: &OpenAiConfig) -> Map<String,
     }
     set("stream", true.into());
     set("stream_options", json!({"include_usage": true}));
-    for (name, value) in config.extra_body.iter().chain(&request.extra_body) {
+    // These two mean something to the Messages API only.
+    let known =
+        |(name, _): &(&String, &Value)| !["thinking", "output_config"].contains(&name.as_str());
+    for (name, value) in config.extra_body.iter().chain(request.extra_body.iter().filter(known)) {
         set(name, value.clone());
     }
     body

@@ -259,6 +259,9 @@ pub struct McpServerState {
     pub name: String,
     /// `connected`, `pending`, `failed`, `needs-auth` or `disabled`.
     pub status: String,
+    /// Where it is configured: `sdk` for a server inside the host, `plugin`, or a scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// Whether the session works, waits or rests.

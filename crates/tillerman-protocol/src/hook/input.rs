@@ -46,7 +46,7 @@ pub struct Effort {
 pub struct BackgroundWork {
     /// The task.
     pub id: TaskId,
-    /// What kind of work it is.
+    /// What kind of work it is: `shell` or `subagent`.
     #[serde(rename = "type")]
     pub kind: String,
     /// How far it is; always `running` here.
@@ -54,6 +54,9 @@ pub struct BackgroundWork {
     /// One line about it.
     #[serde(default)]
     pub description: String,
+    /// The kind of agent that does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<String>,
 }
 
 /// What a hook is told about its event.
@@ -191,6 +194,12 @@ pub enum HookDetail {
         /// What it said last.
         #[serde(default, deserialize_with = "null_as_default")]
         last_assistant_message: String,
+        /// What still goes on in the background.
+        #[serde(default)]
+        background_tasks: Vec<BackgroundWork>,
+        /// Prompts that are to come by themselves later.
+        #[serde(default)]
+        session_crons: Vec<Value>,
     },
     /// The conversation is about to be summarised.
     PreCompact {

@@ -39,6 +39,27 @@ pub struct HookOutput {
     pub extra: Map<String, Value>,
 }
 
+impl HookOutput {
+    /// What makes this no answer at all. A decision that nobody knows must not pass for none.
+    #[must_use]
+    pub fn mistake(&self) -> Option<String> {
+        let decision = self.hook_specific_output.as_ref()?.permission_decision.as_deref()?;
+        let is_known = matches!(decision, "allow" | "deny" | "ask" | "defer");
+        (!is_known).then(|| {
+            format!("permissionDecision is {decision:?}, not one of allow, deny, ask and defer")
+        })
+    }
+
+    /// Whether this says of itself that it answers another event than this one.
+    #[must_use]
+    pub fn is_for_another(&self, event: &str) -> bool {
+        let specific = self.hook_specific_output.as_ref();
+        specific.is_some_and(|specific| {
+            !specific.hook_event_name.is_empty() && specific.hook_event_name != event
+        })
+    }
+}
+
 /// The part of a hook's answer that depends on the event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

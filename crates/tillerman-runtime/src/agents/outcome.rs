@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tillerman_protocol::content::{Block, Content};
+use tillerman_protocol::frame::ResultFrame;
 use tillerman_protocol::task::{TaskEnd, TaskReport, TaskStatus};
 use tillerman_protocol::tool::{ToolFailure, ToolOutcome, ToolOutput};
 
@@ -97,6 +98,21 @@ pub(crate) fn end(agent: &Agent, status: TaskStatus, why: &str, report: TaskRepo
         TaskStatus::Stopped => format!("The agent \"{name}\" was stopped."),
     };
     TaskEnd { status, summary, report: Some(Box::new(report)) }
+}
+
+/// The report of an agent that reached its own limit before it was done.
+pub(crate) fn unfinished(
+    said: &str,
+    presentable: impl Fn(&str) -> String,
+    result: &ResultFrame,
+) -> String {
+    let limit = result.errors.iter().flatten().next().map_or("its limit", String::as_str);
+    let note =
+        format!("[The agent stopped before it was done: {limit}. SendMessage has it go on.]");
+    match said.trim() {
+        "" => note,
+        said => format!("{}\n\n{note}", presentable(said)),
+    }
 }
 
 /// A report as models see it: never empty, never longer than a conversation can bear.

@@ -208,8 +208,11 @@ impl Relay {
             Content::Blocks(blocks) => blocks.iter().any(is_result),
             Content::Text(_) => false,
         };
-        if has_result || self.tree.forwards_text() {
+        if has_result || frame.is_replay == Some(true) || self.tree.forwards_text() {
             frame.parent_tool_use_id = Some(self.tool_use_id.clone());
+            frame.extra.insert("agent_id".to_owned(), json!(self.agent.id));
+            frame.extra.insert("subagent_type".to_owned(), json!(self.agent.kind));
+            frame.extra.insert("task_description".to_owned(), json!(self.agent.description));
             frame.tool_use_result = None;
             frame.is_replay = None;
             self.tree.show(Frame::User(Box::new(frame))).await;
@@ -296,6 +299,10 @@ impl Relay {
             Some(result) if result.subtype == ResultSubtype::Success && !result.is_error => {
                 let reported = result.result.as_deref().unwrap_or_default();
                 (TaskStatus::Completed, String::new(), text(reported))
+            }
+            // Its own limit is no misfortune: what it has done so far is worth reporting.
+            Some(result) if result.terminal_reason == "max_turns" => {
+                (TaskStatus::Completed, String::new(), outcome::unfinished(&said, text, result))
             }
             Some(result) => (TaskStatus::Failed, reason(result), said),
             None => {

@@ -157,6 +157,7 @@ fn model(order: &mut SessionOrder, given: &mut Given<'_, '_>) -> Result<bool> {
             });
         }
         "--max-thinking-tokens" => model.max_thinking_tokens = Some(given.number()?),
+        "--thinking-display" => model.thinking_display = Some(given.text()?),
         "--json-schema" => {
             let text = given.text()?;
             let schema: Value = serde_json::from_str(&text)

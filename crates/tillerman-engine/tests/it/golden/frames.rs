@@ -166,6 +166,9 @@ fn result(frame: &ResultFrame) -> String {
     if let Some(call) = &frame.deferred_tool_use {
         write!(line, " deferred={call}").unwrap();
     }
+    if let Some(origin) = frame.extra.get("origin") {
+        write!(line, " origin={origin}").unwrap();
+    }
     line
 }
 

@@ -164,7 +164,7 @@ pub(super) fn hook_events(words: &mut Words) -> Vec<HookEvent> {
 
 fn server_state(text: &str) -> McpServerState {
     let (name, status) = text.split_once(':').expect("a server and its state");
-    McpServerState { name: name.to_owned(), status: status.to_owned() }
+    McpServerState { name: name.to_owned(), status: status.to_owned(), source: None }
 }
 
 fn prompt(words: &mut Words) -> Prompt {

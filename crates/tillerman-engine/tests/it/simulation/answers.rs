@@ -81,7 +81,7 @@ pub(super) fn hooks(dice: &mut Dice, event: HookEvent) -> HookOutcome {
         HookEvent::PreToolUse => {
             outcome.updated_input = dice.chance(20).then(|| changed(dice));
             let deny = HookDecision::Deny("a hook denies".to_owned());
-            let (allow, ask) = (Some(HookDecision::Allow), Some(HookDecision::Ask));
+            let (allow, ask) = (Some(HookDecision::Allow), Some(HookDecision::Ask(String::new())));
             outcome.decision =
                 dice.pick(&[None, None, allow, ask, Some(deny), Some(HookDecision::Defer)]);
         }

@@ -42,6 +42,8 @@ pub(super) struct Rounds {
     blocked: bool,
     closed: bool,
     ended: bool,
+    /// Whether a round began in this process.
+    has_begun: bool,
     /// Hooks run before the first round or after the last.
     edge: Option<HookRunId>,
     state: Option<SessionState>,
@@ -208,6 +210,9 @@ impl Rounds {
             self.pending.remove(0);
             wanted = true;
         }
+        // The first round may be that of an earlier process, whose call was put off; a prompt waits.
+        wanted |= !self.has_begun && self.pending.iter().any(|prompt| prompt.wants_answer);
+        self.has_begun = true;
         ensure(wanted, "rounds-start-with-a-prompt", || "nobody wants an answer".to_owned())?;
         ensure(self.phase != Phase::Begun, "rounds-do-not-overlap", || "two begin".to_owned())?;
         self.phase = Phase::Begun;
@@ -228,7 +233,12 @@ impl Rounds {
         ensure(self.taken.is_empty() || may_drop, "prompts-are-not-lost", || {
             format!("{:?} when the round ended as {reason}", self.taken)
         })?;
-        let limit = matches!(reason, "max_turns" | "max_budget" | "token_budget_exhausted");
+        // A budget may also turn out to be spent once the answer is there.
+        let is_answered = result.stop_reason.as_deref() != Some("tool_use");
+        let limit = match reason {
+            "budget_exhausted" => !is_answered,
+            reason => matches!(reason, "max_turns" | "token_budget_exhausted"),
+        };
         ensure(self.joined == 0 || !limit, "no-round-joins-what-it-cannot-answer", || {
             format!("{} prompts joined a round that ended as {reason}", self.joined)
         })?;
