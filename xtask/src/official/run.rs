@@ -48,6 +48,7 @@ pub(crate) fn run(suite: Option<&Path>) -> Result<Ran> {
     let output = alone(&suite)
         .args([FILTER, AT_ONCE])
         .env("TILLERMAN_OFFICIAL_CLI", &official)
+        .env("RUST_BACKTRACE", "0")
         .output()
         .with_context(|| format!("cannot start {}", suite.display()))?;
     let printed = String::from_utf8_lossy(&output.stdout);
