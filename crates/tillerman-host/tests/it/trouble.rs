@@ -139,6 +139,8 @@ async fn signs_of_life_are_no_progress() {
         }
     };
     tokio::select! {
+        // A session that was stopped is not listened to any more.
+        biased;
         () = crate::harness::within("the stop", puppet.stop.cancelled()) => {}
         () = alive => {}
     }
