@@ -2,7 +2,7 @@
 
 import asyncio
 
-from claude_agent_sdk import HookMatcher
+from claude_agent_sdk import HookMatcher, PermissionResultDeny
 from stage import contains, equal, lacks, say, scenario, shell
 
 
@@ -132,3 +132,53 @@ async def hook_timeout(stage):
     hooks = {"PreToolUse": [HookMatcher(hooks=[forgetful], timeout=0.5)]}
     (await stage.ask("make it", hooks=hooks, permission_mode="bypassPermissions")).succeeded()
     assert not stage.exists("made"), "the call ran without the hook's answer"
+
+
+@scenario
+async def pre_tool_use_ask_reason(stage):
+    """Whoever is asked because of a hook hears why."""
+    stage.model(shell("touch made"), say("understood"))
+    decision = {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "it is Friday"}
+    hooks, _ = hook("PreToolUse", {"hookSpecificOutput": decision})
+    heard = []
+
+    async def decide(name, input, context):
+        heard.append(context.decision_reason)
+        return PermissionResultDeny(message="not today")
+
+    (await stage.ask("make it", hooks=hooks, can_use_tool=decide, allowed_tools=["Bash(touch *)"])).succeeded()
+    equal(heard, ["it is Friday"], "reasons")
+    assert not stage.exists("made"), "the call was denied"
+
+
+@scenario
+async def wrong_answer_blocks(stage):
+    """With on_failure "block" an answer that nobody understands keeps the call from running."""
+    stage.model(shell("touch made"), say("understood"))
+    hooks, _ = hook("PreToolUse", {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "Deny"}}, on_failure="block")
+    (await stage.ask("make it", hooks=hooks, permission_mode="bypassPermissions")).succeeded()
+    assert not stage.exists("made"), "the call did not run"
+
+
+@scenario
+async def post_tool_use_updated_output(stage):
+    """An output is replaced for the model and the host alike; one of another form is left out."""
+    model = stage.model(shell("echo secret"), shell("echo plain"), say("done"))
+    answers = [{"stdout": "veiled", "stderr": "", "interrupted": False}, "no form at all"]
+    hooks, _ = hook("PostToolUse", lambda input: {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": answers.pop(0)}})
+    run = (await stage.ask("go", hooks=hooks, permission_mode="bypassPermissions")).succeeded()
+    results = model.finish().last.results
+    equal(results[0], "veiled", "what the model saw")
+    contains(results[1], "plain", "what the model saw")
+    shown = [message.tool_use_result for message in run if getattr(message, "tool_use_result", None)]
+    equal([output["stdout"] for output in shown], ["veiled", "plain"], "what the host saw")
+
+
+@scenario
+async def stop_remark(stage):
+    """What a Stop hook adds is read before the agent stops."""
+    model = stage.model(say("done"), say("done indeed"))
+    hooks, log = hook("Stop", lambda input: {} if input["stop_hook_active"] else {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "mind the tests"}})
+    run = (await stage.ask("go", hooks=hooks)).succeeded()
+    equal((run.result.result, len(log)), ("done indeed", 2), "result and hooks")
+    contains(model.finish().last.user_text, "mind the tests", "what the model saw")

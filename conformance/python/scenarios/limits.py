@@ -73,6 +73,15 @@ async def broken_stream(stage):
 
 
 @scenario
+async def overloaded_model(stage):
+    """A model that is overloaded three times in a row gives way to the fallback."""
+    model = stage.model({"status": 529}, {"status": 529}, {"status": 529}, say("from the fallback"))
+    run = (await stage.ask("try", model="claude-opus-4-5", fallback_model="claude-haiku-4-5")).succeeded()
+    equal(run.result.result, "from the fallback")
+    equal(["haiku" in request.model for request in model.finish().requests], [False, False, False, True], "models")
+
+
+@scenario
 async def fallback_model(stage):
     model = stage.model({"status": 529}, say("from the fallback"))
     run = (await stage.ask("try", model="claude-opus-4-5", fallback_model="claude-haiku-4-5", env={"CLAUDE_CODE_MAX_RETRIES": "0"})).succeeded()

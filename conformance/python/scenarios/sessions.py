@@ -7,6 +7,7 @@ from pathlib import Path
 
 from claude_agent_sdk import (
     AssistantMessage,
+    HookMatcher,
     InMemorySessionStore,
     ResultError,
     delete_session,
@@ -178,3 +179,38 @@ async def resume_a_foreign_transcript(stage):
     assert kept.startswith(source.replace("@CWD@", stage.cwd)), "the file was only added to"
     contains([info.session_id for info in list_sessions(stage.cwd)], session, "sessions")
     contains(json.dumps([message.message for message in get_session_messages(session, stage.cwd)]), "I remember the port", "messages")
+
+
+@scenario
+async def continue_from_nothing(stage):
+    """Whoever always continues begins somewhere."""
+    model = stage.model(say("begun"), say("continued"))
+    before = (await stage.ask("the first prompt", continue_conversation=True)).succeeded()
+    after = (await stage.ask("go on", continue_conversation=True)).succeeded()
+    equal(after.result.session_id, before.result.session_id, "session")
+    contains(model.finish().last.user_text, "the first prompt", "what the model saw")
+
+
+@scenario
+async def resume_by_title(stage):
+    stage.model(say("first answer"), say("second answer"))
+    before = await first(stage)
+    rename_session(before.result.session_id, "The long road", stage.cwd)
+    after = (await stage.ask("go on", resume="The long road")).succeeded()
+    equal(after.result.session_id, before.result.session_id, "session")
+
+
+@scenario
+async def deferred_call_resumed(stage):
+    """A call that a hook put off is taken up when the session is resumed."""
+    stage.model(shell("touch made"), say("it is made"))
+
+    async def defer(input, tool_use_id, context):
+        return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "defer"}}
+
+    before = await first(stage, hooks={"PreToolUse": [HookMatcher(hooks=[defer])]}, permission_mode="bypassPermissions")
+    equal(before.result.deferred_tool_use.name, "Bash", "deferred call")
+    assert not stage.exists("made"), "a deferred call does not run"
+    after = (await stage.ask("well?", resume=before.result.session_id, permission_mode="bypassPermissions")).succeeded()
+    assert stage.exists("made"), "the call was taken up"
+    equal(after.result.result, "it is made", "result")

@@ -44,7 +44,10 @@ async fn a_server_of_the_command_line_is_there_for_the_first_request() {
     let finished = launch.args(FRAMES_OUT).args(arguments).run().await;
     finished.assert_code(0).assert_no_panic().assert_stderr("uses ${MISSING}, which is not set");
     let frames = finished.frames();
-    let states = json!([{"name": "bad", "status": "failed"}, {"name": "s", "status": "connected"}]);
+    let states = json!([
+        {"name": "bad", "status": "failed", "source": "dynamic"},
+        {"name": "s", "status": "connected", "source": "dynamic"},
+    ]);
     assert_eq!(init(&frames)["mcp_servers"], states);
     let tools = init(&frames)["tools"].as_array().unwrap();
     assert!(tools.contains(&json!("mcp__s__echo")));

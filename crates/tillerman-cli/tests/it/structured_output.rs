@@ -62,7 +62,7 @@ async fn a_model_that_never_delivers_is_an_error_in_finite_time() {
     let script = (0..3).fold(script(), |script, _| script.reply(response().text("No.")));
     let server = ScriptedServer::start(script).await;
     let arguments = [&FRAMES_OUT[..], &["--json-schema", SCHEMA, "how old?"]].concat();
-    let launch = world.tillerman().asks(&server).env("MAX_STRUCTURED_OUTPUT_RETRIES", "2");
+    let launch = world.tillerman().asks(&server).env("MAX_STRUCTURED_OUTPUT_RETRIES", "3");
     let finished = launch.args(arguments).run().await;
     finished.assert_code(1);
     let result = finished.result();

@@ -71,7 +71,8 @@ fn about_sessions() -> Vec<Told> {
         (
             "SubagentStop",
             json!({"agent_id": "a1", "agent_type": "explore", "stop_hook_active": false,
-                "agent_transcript_path": "/a1.jsonl", "last_assistant_message": "Found it"}),
+                "agent_transcript_path": "/a1.jsonl", "last_assistant_message": "Found it",
+                "background_tasks": [], "session_crons": []}),
             Some("explore"),
         ),
         ("PreCompact", json!({"trigger": "manual", "custom_instructions": null}), Some("manual")),

@@ -38,7 +38,11 @@ async fn an_agent_works_in_a_conversation_of_its_own_and_reports_once() {
     let first = frames.iter().position(of_agent).unwrap();
     assert!(started < first, "hosts hear of an agent before they hear from it");
     let kinds: Vec<String> = frames.iter().filter(|f| of_agent(f)).map(kind).collect();
-    assert_eq!(kinds, ["assistant", "user"], "what it does is shown, what it says is not");
+    assert_eq!(
+        kinds,
+        ["user", "assistant", "user"],
+        "its prompt and work are shown, not its words"
+    );
     let progress = frames.iter().find(|f| kind(f) == "system/task_progress").unwrap();
     assert_eq!(
         (&progress["usage"]["tool_uses"], &progress["last_tool_name"]),

@@ -217,6 +217,8 @@ async fn agents_that_share_a_small_budget_take_turns() {
     let mut play = with_budget(stage, 0.05).begin();
     play.say("Go").await;
     play.until("system/task_started").await;
+    // The prompt of the agent and the answer of the call.
+    play.until("user").await;
     play.until("user").await;
     assert!(play.is_silent_for(60).await);
     assert_eq!(play.model.requests().len(), 2, "the session waits while its agent spends");
