@@ -5,7 +5,7 @@ mod agents;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tillerman_assembly::{StartFailure, SystemClock};
+use tillerman_assembly::{Environment, StartFailure, SystemClock};
 use tillerman_desktop::{DesktopConfig, desktop_tools, looking_tools};
 use tillerman_host::{Host, IpcSettings, Memory, Store};
 use tillerman_ports::{Clock as _, Tool};

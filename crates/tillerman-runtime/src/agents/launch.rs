@@ -185,11 +185,10 @@ impl SessionTask {
         let seat = self.take_seat(order, definition, &id, former.is_some())?;
         let definition =
             &seat.as_ref().map_or_else(|| definition.clone(), |_| with_team_tools(definition));
-        let depth = below.depth();
-        let mut note = note(caller, order, definition, depth);
-        let own = self.agents.as_ref().and_then(|agents| agents.own().cloned());
+        let mut note = note(caller, order, definition, below.depth());
+        let own = self.agents.as_ref().and_then(Agents::own);
+        note["parentAgentId"] = json!(own.map(|own| &own.id));
         note["worktreePath"] = json!(belongings.given);
-        note["parentAgentId"] = json!(own.map(|own| own.id.clone()));
         let (transcript, restored) = match former {
             Some(former) => (former.transcript, former.restored),
             None => (below.tree().files.begin(id.as_str(), &note), Restored::default()),
@@ -203,7 +202,7 @@ impl SessionTask {
                 description: order.description.clone(),
                 prompt: order.prompt.clone(),
                 model: model.clone(),
-                depth,
+                depth: below.depth(),
                 output_file: transcript.path(),
                 seat: seat.as_ref().map(|seat| seat.name.clone()),
             },
