@@ -1,7 +1,7 @@
 //! Finding a session by the title that a person gave it.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use serde_json::Value;
