@@ -103,7 +103,7 @@ impl Session {
         let completed = matches!(ending, Ending::Completed | Ending::Prevented);
         let structured_output = round.structured.filter(|_| completed);
         // Nobody asked for a round that only the end of a task began.
-        let origin = (round.notices > 0 && round.prompt_text.is_none())
+        let origin = (round.tasks_heard_of > 0 && round.prompt_text.is_none())
             .then(|| ("origin".to_owned(), json!({"kind": "task-notification"})));
         let stop_reason = match ending {
             Ending::Deferred(_) => Some("tool_deferred".to_owned()),

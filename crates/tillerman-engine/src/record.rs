@@ -28,7 +28,7 @@ impl Session {
         entry.is_meta = (prompt.author == Author::Engine).then_some(true);
         if let Some(task) = &prompt.task {
             entry.extra.insert(ORIGIN.to_owned(), origin_of(std::slice::from_ref(task)));
-            self.with_round(|round| round.notices += 1);
+            self.with_round(|round| round.tasks_heard_of += 1);
         }
         self.append(Entry::User(Box::new(entry)));
         let text = prompt.typed();

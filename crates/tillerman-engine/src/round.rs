@@ -28,8 +28,8 @@ pub(crate) struct Round {
     pub(crate) prompts: Vec<EntryId>,
     /// Whether hosts have seen the round begin.
     pub(crate) is_announced: bool,
-    /// Ends of tasks that the round was told of.
-    pub(crate) notices: u32,
+    /// Tasks whose end the round was told of.
+    pub(crate) tasks_heard_of: u32,
     /// The newest prompt that was taken up.
     pub(crate) prompt_text: Option<String>,
     /// Requests made, repetitions not counted.
@@ -135,7 +135,7 @@ impl Round {
             prompt_id: None,
             prompts: Vec::new(),
             is_announced: false,
-            notices: 0,
+            tasks_heard_of: 0,
             prompt_text: None,
             turns: 0,
             turn_entered: false,

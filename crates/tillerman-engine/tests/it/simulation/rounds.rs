@@ -42,8 +42,8 @@ pub(super) struct Rounds {
     blocked: bool,
     closed: bool,
     ended: bool,
-    /// Whether a round began in this process.
-    has_begun: bool,
+    /// Rounds that began in this process.
+    begun: u32,
     /// Hooks run before the first round or after the last.
     edge: Option<HookRunId>,
     state: Option<SessionState>,
@@ -211,8 +211,8 @@ impl Rounds {
             wanted = true;
         }
         // The first round may be that of an earlier process, whose call was put off; a prompt waits.
-        wanted |= !self.has_begun && self.pending.iter().any(|prompt| prompt.wants_answer);
-        self.has_begun = true;
+        wanted |= self.begun == 0 && self.pending.iter().any(|prompt| prompt.wants_answer);
+        self.begun += 1;
         ensure(wanted, "rounds-start-with-a-prompt", || "nobody wants an answer".to_owned())?;
         ensure(self.phase != Phase::Begun, "rounds-do-not-overlap", || "two begin".to_owned())?;
         self.phase = Phase::Begun;
