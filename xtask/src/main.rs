@@ -1,4 +1,4 @@
-//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `types`, `coverage`, `official`, `doc`, `test` and `bench`.
+//! Checks, tests and benchmarks of the workspace: `cargo xtask tidy`, `types`, `coverage`, `official`, `doc`, `page`, `test` and `bench`.
 
 #![expect(
     clippy::print_stdout,
@@ -31,6 +31,7 @@ usage: cargo xtask tidy
        cargo xtask coverage [--check]
        cargo xtask official [SUITE]
        cargo xtask doc
+       cargo xtask page
        cargo xtask test [--quick]
        cargo xtask bench [--smoke] [--runs N] [--official PATH]
 
@@ -40,6 +41,7 @@ types  writes the page's TypeScript of the protocol
 coverage writes docs/coverage.md: what is there, and which test shows it; --check only looks
 official has the SDK's contract suite drive the official CLI where that is installed; SUITE is the
        test program, where it is built already
+page   drives the page in a browser, where there is a Chromium
 doc    builds the documentation and fails on what is wrong in it
 test   runs everything that must pass before a change is merged; --quick leaves out the release
        build and what needs it
@@ -71,6 +73,7 @@ fn run() -> Result<()> {
             Ok(())
         }
         ["doc"] => workspace::document(),
+        ["page"] => suite::browser(),
         ["test"] => suite::run(suite::Extent::Full),
         ["test", "--quick"] => suite::run(suite::Extent::Quick),
         ["bench", options @ ..] => bench::run(&bench::Options::parse(options)?),

@@ -42,7 +42,7 @@ const FULL: &[Step] = &[
     ("licences, advisories and bans", deny),
     ("clippy and tests, and the release build beside them", tests_and_release),
     ("conformance", conformance),
-    ("the page in a browser", page),
+    ("the page, without a browser", page),
     ("benchmark, short", benchmark),
 ];
 
@@ -98,8 +98,8 @@ fn deny() -> Result<Outcome> {
     done(start(&mut cargo(&["deny", "check"])))
 }
 
-/// Optimising everything as one piece keeps a single core busy for minutes, and many tests wait
-/// more than they work.
+/// Optimising everything as one piece keeps a single core busy for minutes, in which the other
+/// cores build the tests.
 fn tests_and_release() -> Result<Outcome> {
     let build = Build::begin()?;
     let tested = tests();
@@ -154,12 +154,19 @@ fn page() -> Result<Outcome> {
     if !script.exists() {
         return Ok(Outcome::Skipped("there is no web/check"));
     }
+    done(start(program(script).arg("--no-browser")))
+}
+
+/// Drives the page in a browser: against a scripted host, and against the release build.
+pub(crate) fn browser() -> Result<()> {
     let has_browser =
         std::env::var_os("CHROMIUM").is_some() || BROWSERS.iter().any(|it| Path::new(it).exists());
     if !has_browser {
-        return Ok(Outcome::Skipped("no Chromium was found: install it, or name it by CHROMIUM"));
+        println!("skipped: no Chromium was found: install it, or name it by CHROMIUM");
+        return Ok(());
     }
-    done(start(program(script).arg(release_binary("tillerman"))))
+    start(&mut cargo(&RELEASE_BUILD))?;
+    start(program(root().join("web/check")).arg(release_binary("tillerman")))
 }
 
 fn benchmark() -> Result<Outcome> {

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p tillerman-cli --example host_load -- target/release/tillerman 200 500 300`
 //! starts the binary against a scripted server, keeps 200 conversations busy with 500 sockets on
-//! them for 300 seconds, and prints delays from event to socket, errors and memory.
+//! them for 300 seconds, and prints delays from event to socket, errors and memory. The model takes
+//! its time, so that most sessions run at any moment.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, bail};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
-use tillerman_testkit::{Script, ScriptedServer};
+use tillerman_testkit::{CapturedRequest, Reply, Script, ScriptedServer, response};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -22,6 +23,9 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
 /// How long a conversation rests between two messages.
 const REST: Duration = Duration::from_millis(500);
+/// How long the model thinks about each request: without it nothing would ever wait, and the delays
+/// would tell how long the queues of a machine are that cannot keep up.
+const THINKING: Duration = Duration::from_millis(1_500);
 
 /// Where the host is and how to get in.
 #[derive(Clone, Debug)]
@@ -46,8 +50,7 @@ async fn main() -> anyhow::Result<()> {
     let program = words.next().context("the path of the binary is missing")?;
     let mut number = |default: u64| words.next().map_or(Ok(default), |word| word.parse());
     let (sessions, sockets, seconds) = (number(200)?, number(500)?, number(300)?);
-    let script = Script::tool_loop(2, "Read", json!({"file_path": "note.txt"})).forgetting();
-    let server = ScriptedServer::start(script).await;
+    let server = ScriptedServer::start(Script::from_fn(respond).forgetting()).await;
     let root = tempfile::tempdir()?;
     std::fs::create_dir(root.path().join("work"))?;
     std::fs::write(root.path().join("work/note.txt"), "a note\n")?;
@@ -89,6 +92,17 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A call, and then an answer.
+fn respond(request: &CapturedRequest) -> Reply {
+    let asked = request.messages().last().map(|message| message["content"].to_string());
+    let has_result = asked.is_some_and(|content| content.contains("tool_result"));
+    let reply = match has_result {
+        true => response().text("It says that it is a note."),
+        false => response().tool_call("Read", json!({"file_path": "note.txt"})),
+    };
+    reply.pause_after_events(1, THINKING).into()
+}
+
 fn say(line: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     writeln!(std::io::stdout(), "{line}")
@@ -109,6 +123,7 @@ async fn start(
         .env("ANTHROPIC_API_KEY", "sk-ant-load-0123456789")
         .current_dir(root.join("work"))
         .stdout(Stdio::piped())
+        .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()?;
     let stdout = host.stdout.take().context("no output")?;
