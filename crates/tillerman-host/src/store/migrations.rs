@@ -10,13 +10,18 @@ const SCRIPTS: [&str; 2] = [include_str!("schema/0001.sql"), include_str!("schem
 /// The version this program writes.
 pub(crate) const NEWEST: usize = SCRIPTS.len();
 
-/// Brings a database up to the newest version; one from a later program is left alone.
-pub(crate) fn migrate(connection: &mut Connection) -> Result<(), OpenStoreError> {
+/// The version of a database; one from a later program is left alone.
+pub(crate) fn version(connection: &Connection) -> Result<usize, OpenStoreError> {
     let found: usize = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found > NEWEST {
         return Err(OpenStoreError::Newer { found, known: NEWEST });
     }
-    for (number, script) in SCRIPTS.iter().enumerate().skip(found) {
+    Ok(found)
+}
+
+/// Brings a database from this version up to the newest.
+pub(crate) fn migrate(connection: &mut Connection, from: usize) -> Result<(), OpenStoreError> {
+    for (number, script) in SCRIPTS.iter().enumerate().skip(from) {
         let transaction = connection.transaction()?;
         transaction.execute_batch(script)?;
         transaction.pragma_update(None, "user_version", number + 1)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::FlockOperation;
 
-use crate::store::migrations::migrate;
+use crate::store::migrations::{migrate, version};
 
 /// Why a data directory could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -99,13 +99,15 @@ pub(crate) fn writer(directory: &Path) -> Result<Connection, OpenStoreError> {
 
 fn prepared(path: &Path) -> Result<Connection, OpenStoreError> {
     let mut connection = Connection::open(path)?;
-    // Damage at the beginning is found here, before anything is changed.
+    // Damage at the beginning, and a later program's work, are found here, before anything is
+    // changed.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let from = version(&connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A card that was shown must be there after a power cut; commits are grouped to afford it.
     connection.pragma_update(None, "synchronous", "FULL")?;
     tune(&connection)?;
-    migrate(&mut connection)?;
+    migrate(&mut connection, from)?;
     Ok(connection)
 }
 

@@ -168,8 +168,8 @@ async fn two_questions_that_are_alike_are_two_cards() {
 async fn a_question_outlives_the_host_and_its_answer_waits_for_the_server() {
     let mut world = World::new().await;
     let (id, puppet, card) = asked(&mut world, form()).await;
-    drop(puppet);
     let mut world = world.again(|_| {}).await;
+    drop(puppet);
     assert_eq!(world.card().await, card, "the card is as it was");
     world.reaches(&id, "waiting").await;
     let values = json!({"size": "s", "mail": "a@b.c"});
@@ -195,8 +195,8 @@ async fn a_question_outlives_the_host_and_its_answer_waits_for_the_server() {
 async fn a_session_is_told_of_an_answer_once() {
     let mut world = World::new().await;
     let (id, puppet, card) = asked(&mut world, form()).await;
-    drop(puppet);
     let mut world = world.again(|_| {}).await;
+    drop(puppet);
     world.answer(&card, json!({"decision": "deny"})).await.expect(200);
     let mut puppet = world.puppet().await;
     puppet.greet().await;
