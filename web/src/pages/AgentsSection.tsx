@@ -4,10 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { Agent } from "../host/contract";
 import { host, sentence } from "../host/http";
-import { Confirm } from "../parts/Dialog";
-import { attempt, documents, info, isOwner, toast } from "../state";
+import { documents, info } from "../state";
 import { labelled } from "../view/models";
-import { FromFile } from "./FileNotes";
+import type { FormProps } from "./DocumentCards";
+import { DocumentCards } from "./DocumentCards";
 
 type AgentDraft = Omit<Agent, "id" | "source">;
 
@@ -16,20 +16,10 @@ const BLANK: AgentDraft = { name: "", description: "", prompt: "", tools: null, 
 export function AgentsSection() {
   const [list, setList] = useState<Agent[] | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const [editing, setEditing] = useState<string | null>(null);
-  const [removing, setRemoving] = useState<Agent | null>(null);
   const load = (): void => {
     host.agents.list().then(setList, (problem: unknown) => setError(sentence(problem)));
   };
   useEffect(load, [documents.value]);
-  const save = async (id: string | null, draft: AgentDraft): Promise<void> => {
-    await attempt(async () => {
-      await (id === null ? host.agents.add(draft) : host.agents.change(id, draft));
-      setEditing(null);
-      toast("info", `Saved: ${draft.name}`);
-      load();
-    });
-  };
   return (
     <section>
       <p class="muted">An agent does a part of the work for another one, with a text and tools of its own. Projects choose whom their agents can call; agents of a repository's own files are there without that.</p>
@@ -38,59 +28,24 @@ export function AgentsSection() {
           {error}
         </p>
       )}
-      {list !== null && list.length === 0 && editing === null && <p class="empty">There is no agent yet.</p>}
-      <ul class="cards">
-        {(list ?? []).map((agent) => (
-          <li key={agent.id} class="card">
-            {editing === agent.id ? (
-              <AgentForm value={agent} onSave={(draft) => save(agent.id, draft)} onCancel={() => setEditing(null)} />
-            ) : (
-              <>
-                <h2>{agent.name}</h2>
-                <p>{agent.description}</p>
-                <p class="clamp muted">{agent.prompt}</p>
-                <p class="muted small">{summary(agent)}</p>
-                <FromFile source={agent.source} />
-                {isOwner.value && agent.source === undefined && (
-                  <div class="buttons">
-                    <button type="button" onClick={() => setEditing(agent.id)}>
-                      Edit
-                    </button>
-                    <button type="button" class="quiet" aria-label={`Delete ${agent.name}`} onClick={() => setRemoving(agent)}>
-                      Delete…
-                    </button>
-                  </div>
-                )}
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      {editing === "" ? (
-        <div class="card">
-          <AgentForm value={BLANK} onSave={(draft) => save(null, draft)} onCancel={() => setEditing(null)} />
-        </div>
-      ) : (
-        isOwner.value && (
-          <button type="button" class="primary" onClick={() => setEditing("")}>
-            New agent
-          </button>
-        )
-      )}
-      {removing !== null && (
-        <Confirm
-          title={`Delete ${removing.name}?`}
-          text="Projects that name this agent go on without it."
-          action="Delete"
-          onClose={() => setRemoving(null)}
-          onConfirm={() =>
-            void attempt(async () => {
-              await host.agents.remove(removing.id);
-              load();
-            })
-          }
-        />
-      )}
+      <DocumentCards
+        list={list}
+        one="agent"
+        empty="There is no agent yet."
+        farewell="Projects that name this agent go on without it."
+        show={(agent) => (
+          <>
+            <h2>{agent.name}</h2>
+            <p>{agent.description}</p>
+            <p class="clamp muted">{agent.prompt}</p>
+            <p class="muted small">{summary(agent)}</p>
+          </>
+        )}
+        form={(agent, props: FormProps<AgentDraft>) => <AgentForm value={agent ?? BLANK} {...props} />}
+        keep={(id, draft) => (id === null ? host.agents.add(draft) : host.agents.change(id, draft))}
+        remove={host.agents.remove}
+        reload={load}
+      />
     </section>
   );
 }
@@ -101,13 +56,7 @@ function summary(agent: Agent): string {
   return [tools, without, agent.model ?? ""].filter((part) => part !== "").join(" · ");
 }
 
-interface AgentFormProps {
-  value: AgentDraft;
-  onSave: (draft: AgentDraft) => Promise<void>;
-  onCancel: () => void;
-}
-
-function AgentForm({ value, onSave, onCancel }: AgentFormProps) {
+function AgentForm({ value, onSave, onCancel }: FormProps<AgentDraft> & { value: AgentDraft }) {
   const [name, setName] = useState(value.name);
   const [description, setDescription] = useState(value.description);
   const [prompt, setPrompt] = useState(value.prompt);

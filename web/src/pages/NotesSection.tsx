@@ -5,9 +5,9 @@ import { useEffect, useState } from "preact/hooks";
 import type { Note } from "../host/contract";
 import type { Collection } from "../host/http";
 import { sentence } from "../host/http";
-import { Confirm } from "../parts/Dialog";
-import { attempt, documents, isOwner, toast } from "../state";
-import { FromFile } from "./FileNotes";
+import { documents } from "../state";
+import type { FormProps } from "./DocumentCards";
+import { DocumentCards } from "./DocumentCards";
 
 interface NotesSectionProps {
   notes: Collection<Note>;
@@ -15,25 +15,17 @@ interface NotesSectionProps {
   about: string;
 }
 
-const BLANK = { name: "", text: "" };
+type NoteDraft = Omit<Note, "id" | "source">;
+
+const BLANK: NoteDraft = { name: "", text: "" };
 
 export function NotesSection({ notes, one, about }: NotesSectionProps) {
   const [list, setList] = useState<Note[] | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const [editing, setEditing] = useState<string | null>(null);
-  const [removing, setRemoving] = useState<Note | null>(null);
   const load = (): void => {
     notes.list().then(setList, (problem: unknown) => setError(sentence(problem)));
   };
   useEffect(load, [documents.value]);
-  const save = async (id: string | null, value: { name: string; text: string }): Promise<void> => {
-    await attempt(async () => {
-      await (id === null ? notes.add(value) : notes.change(id, value));
-      setEditing(null);
-      toast("info", `Saved: ${value.name}`);
-      load();
-    });
-  };
   return (
     <section>
       <p class="muted">{about}</p>
@@ -42,68 +34,27 @@ export function NotesSection({ notes, one, about }: NotesSectionProps) {
           {error}
         </p>
       )}
-      {list !== null && list.length === 0 && editing === null && <p class="empty">There is no {one} yet.</p>}
-      <ul class="cards">
-        {(list ?? []).map((note) => (
-          <li key={note.id} class="card">
-            {editing === note.id ? (
-              <NoteForm value={note} onSave={(value) => save(note.id, value)} onCancel={() => setEditing(null)} />
-            ) : (
-              <>
-                <h2>{note.name}</h2>
-                <p class="clamp">{note.text}</p>
-                <FromFile source={note.source} />
-                {isOwner.value && note.source === undefined && (
-                  <div class="buttons">
-                    <button type="button" onClick={() => setEditing(note.id)}>
-                      Edit
-                    </button>
-                    <button type="button" class="quiet" aria-label={`Delete ${note.name}`} onClick={() => setRemoving(note)}>
-                      Delete…
-                    </button>
-                  </div>
-                )}
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      {editing === "" ? (
-        <div class="card">
-          <NoteForm value={BLANK} onSave={(value) => save(null, value)} onCancel={() => setEditing(null)} />
-        </div>
-      ) : (
-        isOwner.value && (
-          <button type="button" class="primary" onClick={() => setEditing("")}>
-            New {one}
-          </button>
-        )
-      )}
-      {removing !== null && (
-        <Confirm
-          title={`Delete ${removing.name}?`}
-          text={`Projects that use this ${one} go on without it.`}
-          action="Delete"
-          onClose={() => setRemoving(null)}
-          onConfirm={() =>
-            void attempt(async () => {
-              await notes.remove(removing.id);
-              load();
-            })
-          }
-        />
-      )}
+      <DocumentCards
+        list={list}
+        one={one}
+        empty={`There is no ${one} yet.`}
+        farewell={`Projects that use this ${one} go on without it.`}
+        show={(note) => (
+          <>
+            <h2>{note.name}</h2>
+            <p class="clamp">{note.text}</p>
+          </>
+        )}
+        form={(note, props: FormProps<NoteDraft>) => <NoteForm value={note ?? BLANK} {...props} />}
+        keep={(id, draft) => (id === null ? notes.add(draft) : notes.change(id, draft))}
+        remove={notes.remove}
+        reload={load}
+      />
     </section>
   );
 }
 
-interface NoteFormProps {
-  value: { name: string; text: string };
-  onSave: (value: { name: string; text: string }) => Promise<void>;
-  onCancel: () => void;
-}
-
-function NoteForm({ value, onSave, onCancel }: NoteFormProps) {
+function NoteForm({ value, onSave, onCancel }: FormProps<NoteDraft> & { value: NoteDraft }) {
   const [name, setName] = useState(value.name);
   const [text, setText] = useState(value.text);
   return (

@@ -4,16 +4,14 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { Agent, Note, Project } from "../host/contract";
 import { host } from "../host/http";
-import { Confirm } from "../parts/Dialog";
-import { attempt, documents, isOwner, projects, toast } from "../state";
+import { attempt, documents, projects } from "../state";
 import { modeName } from "../view/modes";
 import type { ProjectDraft } from "./ProjectForm";
-import { FromFile } from "./FileNotes";
+import type { FormProps } from "./DocumentCards";
+import { DocumentCards } from "./DocumentCards";
 import { ProjectForm } from "./ProjectForm";
 
 export function ProjectsSection() {
-  const [editing, setEditing] = useState<string | null>(null);
-  const [removing, setRemoving] = useState<Project | null>(null);
   const [personas, setPersonas] = useState<Note[]>([]);
   const [skills, setSkills] = useState<Note[]>([]);
   const [agents, setAgents] = useState<Agent[]>([]);
@@ -26,80 +24,29 @@ export function ProjectsSection() {
     });
   useEffect(load, [documents.value]);
   const parts = { personas, skills, agents };
-  const save = async (id: string | null, draft: ProjectDraft): Promise<void> => {
-    await attempt(async () => {
-      await (id === null ? host.projects.add(draft) : host.projects.change(id, draft));
-      setEditing(null);
-      toast("info", `Saved: ${draft.name}`);
-      load();
-    });
-  };
   return (
     <section>
       <p class="muted">A project is a working directory with everything an agent needs there: variables, tools, limits, personas, skills and agents.</p>
-      {projects.value.length === 0 && editing === null && (
-        <p class="empty">There is no project yet. Conversations without one work where the host was started.</p>
-      )}
-      <ul class="cards">
-        {projects.value.map((project) => (
-          <li key={project.id} class="card">
-            {editing === project.id ? (
-              <ProjectForm project={project} {...parts} onSave={(draft) => save(project.id, draft)} onCancel={() => setEditing(null)} />
-            ) : (
-              <>
-                <h2>{project.name}</h2>
-                <p>
-                  <code>{project.cwd}</code>
-                </p>
-                {summary(project) !== "" && <p class="muted small">{summary(project)}</p>}
-                <FromFile source={project.source} />
-                {project.source !== undefined && (
-                  <div class="buttons">
-                    <button type="button" aria-label={`Show ${project.name}`} onClick={() => setEditing(project.id)}>
-                      Show
-                    </button>
-                  </div>
-                )}
-                {isOwner.value && project.source === undefined && (
-                  <div class="buttons">
-                    <button type="button" onClick={() => setEditing(project.id)}>
-                      Edit
-                    </button>
-                    <button type="button" class="quiet" aria-label={`Delete ${project.name}`} onClick={() => setRemoving(project)}>
-                      Delete…
-                    </button>
-                  </div>
-                )}
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-      {editing === "" ? (
-        <div class="card">
-          <ProjectForm project={null} {...parts} onSave={(draft) => save(null, draft)} onCancel={() => setEditing(null)} />
-        </div>
-      ) : (
-        isOwner.value && (
-          <button type="button" class="primary" onClick={() => setEditing("")}>
-            New project
-          </button>
-        )
-      )}
-      {removing !== null && (
-        <Confirm
-          title={`Delete ${removing.name}?`}
-          text="Its conversations stay and go on without a project. No file is touched."
-          action="Delete"
-          onClose={() => setRemoving(null)}
-          onConfirm={() =>
-            void attempt(async () => {
-              await host.projects.remove(removing.id);
-              load();
-            })
-          }
-        />
-      )}
+      <DocumentCards
+        list={projects.value}
+        one="project"
+        empty="There is no project yet. Conversations without one work where the host was started."
+        farewell="Its conversations stay and go on without a project. No file is touched."
+        show={(project) => (
+          <>
+            <h2>{project.name}</h2>
+            <p>
+              <code>{project.cwd}</code>
+            </p>
+            {summary(project) !== "" && <p class="muted small">{summary(project)}</p>}
+          </>
+        )}
+        form={(project, props: FormProps<ProjectDraft>) => <ProjectForm project={project} {...parts} {...props} />}
+        opensFiles
+        keep={(id, draft) => (id === null ? host.projects.add(draft) : host.projects.change(id, draft))}
+        remove={host.projects.remove}
+        reload={load}
+      />
     </section>
   );
 }
