@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::permission_mode;
 use crate::environment;
 use crate::serve::{Extras, InProcess, check_user, data_directory, model_settings};
-use crate::traces::{Belonging, Traces};
+use crate::traces::{Traces, traced};
 
 const WORKERS: usize = 2;
 /// Sessions go deep; their tasks need more than a thread's usual stack in debug builds.
@@ -70,19 +70,10 @@ pub(crate) fn run(arguments: &IpcArguments) -> Result<u8, StartFailure> {
         .enable_all()
         .build()
         .map_err(|error| StartFailure::usage(format!("Cannot start: {error}")))?;
-    let code = runtime.block_on(serve_and_trace(arguments));
+    let code = runtime
+        .block_on(traced(async |environment, traces| serve(arguments, environment, traces).await));
     // Standard input is read by a thread that waits for as long as the shell says nothing.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
-    code
-}
-
-async fn serve_and_trace(arguments: &IpcArguments) -> Result<u8, StartFailure> {
-    let environment = environment::capture();
-    let traces = Traces::begin(&environment, Belonging::Nothing);
-    let code = serve(arguments, environment, traces.as_ref()).await;
-    if let Some(traces) = traces {
-        traces.finish().await;
-    }
     code
 }
 

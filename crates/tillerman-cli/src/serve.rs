@@ -22,7 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::environment;
-use crate::traces::{Belonging, Traces};
+use crate::traces::{Traces, traced};
 
 pub(crate) use bundle::run as run_bundle;
 pub(crate) use in_process::{Extras, InProcess};
@@ -90,19 +90,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8, StartFailure> {
         .enable_all()
         .build()
         .map_err(|error| StartFailure::usage(format!("Cannot start: {error}")))?;
-    let code = runtime.block_on(serve_and_trace(arguments));
+    let code = runtime
+        .block_on(traced(async |environment, traces| serve(arguments, environment, traces).await));
     // A file operation that hangs must not keep the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
-    code
-}
-
-async fn serve_and_trace(arguments: &ServeArguments) -> Result<u8, StartFailure> {
-    let environment = environment::capture();
-    let traces = Traces::begin(&environment, Belonging::Nothing);
-    let code = serve(arguments, environment, traces.as_ref()).await;
-    if let Some(traces) = traces {
-        traces.finish().await;
-    }
     code
 }
 

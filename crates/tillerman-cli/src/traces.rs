@@ -11,6 +11,8 @@ use tillerman_telemetry::{
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::environment;
+
 /// How long the last spans may take; nobody waits longer for the end of a program.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -39,6 +41,17 @@ pub(crate) fn settings(
     let is_seen = |name: &str| belonging == Belonging::Caller || name != "TRACEPARENT";
     let variable = |name: &str| is_seen(name).then(|| environment.get(name)).flatten();
     TelemetrySettings::read(variable, env!("CARGO_PKG_VERSION"))
+}
+
+/// Runs a host with its environment and the traces of its sessions, and sends what is left of them.
+pub(crate) async fn traced<T>(host: impl AsyncFnOnce(Environment, Option<&Traces>) -> T) -> T {
+    let environment = environment::capture();
+    let traces = Traces::begin(&environment, Belonging::Nothing);
+    let ended = host(environment, traces.as_ref()).await;
+    if let Some(traces) = traces {
+        traces.finish().await;
+    }
+    ended
 }
 
 impl Traces {
