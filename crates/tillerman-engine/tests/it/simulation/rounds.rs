@@ -17,6 +17,9 @@ pub(super) const PROMPT: &str = "prompt#";
 /// The id of every task begins like this and ends with a dot.
 pub(super) const TASK: &str = "task.";
 
+/// What a task says begins with its id and this.
+pub(super) const SAYS: &str = "says.";
+
 /// Where a session stands, seen only through its effects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -72,11 +75,24 @@ impl Rounds {
             Input::TaskEnded { task, end } if end.status != TaskStatus::Stopped => {
                 self.pending.push(Prompt::text(task.as_str()));
             }
+            Input::TaskSpoke { task, text } => self.spoke(task, text),
             Input::HooksAnswered { run, .. } if self.edge == Some(*run) => self.edge = None,
             Input::HooksAnswered { outcome, .. } => self.blocked = outcome.block.is_some(),
             Input::InputClosed => self.closed = true,
             _ => {}
         }
+    }
+
+    /// What a task says joins what it said before and nobody has heard yet; no word is lost.
+    fn spoke(&mut self, task: &TaskId, text: &str) {
+        let earlier = format!("{task}{SAYS}");
+        let waits = |prompt: &Prompt| prompt.content.plain_text().starts_with(&earlier);
+        let before = self.pending.iter().position(waits).map(|at| self.pending.remove(at));
+        let words = match before {
+            Some(before) => format!("{}\n> {text}", before.content.plain_text()),
+            None => text.to_owned(),
+        };
+        self.pending.push(Prompt::text(words));
     }
 
     pub(super) fn see(&mut self, effect: &Effect) -> Checked {
@@ -141,7 +157,9 @@ impl Rounds {
         }
         let is_it = |prompt: &Prompt| {
             let said = prompt.content.plain_text();
-            said == text || (news && text.contains(&said))
+            // Both name the task: what it says while it goes on, and that it is over.
+            let same_kind = said.contains(SAYS) == text.contains(SAYS);
+            said == text || (news && same_kind && text.contains(&said))
         };
         let find = |list: &[Prompt]| list.iter().position(is_it);
         let prompt = match (find(&self.pending), find(&self.taken)) {

@@ -17,7 +17,7 @@ use super::answers;
 use super::dice::Dice;
 use super::fault::{Checked, Fault, ensure};
 use super::flight::{Flight, Patience, Ready, Task, event_of};
-use super::rounds::{PROMPT, TASK};
+use super::rounds::{PROMPT, SAYS, TASK};
 use super::script::{self, Writer};
 use super::setup;
 
@@ -89,6 +89,7 @@ impl World {
             0..4 => return Some(Move::Stale(self.stale_report())),
             4..10 => return Some(Move::Fresh(self.whim())),
             10..18 if !self.flight.tools.is_empty() => return Some(Move::Fresh(self.task())),
+            18..24 if !self.flight.tasks.is_empty() => return Some(Move::Fresh(self.words())),
             _ => {}
         }
         let input = match self.flight.ready(&mut self.dice, false) {
@@ -180,7 +181,7 @@ impl World {
             }
         }
         let unknown = (1 << 40) + self.dice.below(100);
-        match self.dice.below(7) {
+        match self.dice.below(8) {
             0 => {
                 let event = ModelEvent::Failed(script::failure(&mut self.dice));
                 Input::ModelReported { response: ResponseId(unknown), event }
@@ -202,6 +203,7 @@ impl World {
                 let end = TaskEnd::new(TaskStatus::Completed, "");
                 Input::TaskEnded { task: "unknown".into(), end }
             }
+            6 => Input::TaskSpoke { task: "unknown".into(), text: "words of nobody".to_owned() },
             _ => Input::TimerFired { timer: TimerId(unknown) },
         }
     }
@@ -253,6 +255,14 @@ impl World {
             place: Place::Background,
             agent: None,
         }))
+    }
+
+    /// A task that goes on says something, once or many times before anybody listens.
+    fn words(&mut self) -> Input {
+        let tasks: Vec<TaskId> = self.flight.tasks.keys().cloned().collect();
+        let task = self.dice.pick(&tasks);
+        let text = format!("{task}{SAYS}{}.", self.writer.number());
+        Input::TaskSpoke { task, text }
     }
 
     fn prompt(&mut self) -> Input {
