@@ -3,7 +3,9 @@
 //! `cargo run --release -p tillerman-cli --example host_load -- target/release/tillerman 200 500 300`
 //! starts the binary against a scripted server, keeps 200 conversations busy with 500 sockets on
 //! them for 300 seconds, and prints delays from event to socket, errors and memory. The model takes
-//! its time, so that most sessions run at any moment.
+//! its time, so that most sessions run at any moment. A conversation has to be in memory while it
+//! is held, so each is cleared after 20 messages (or as many as a fourth number says): what grows
+//! then is a leak.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -50,6 +52,7 @@ async fn main() -> anyhow::Result<()> {
     let program = words.next().context("the path of the binary is missing")?;
     let mut number = |default: u64| words.next().map_or(Ok(default), |word| word.parse());
     let (sessions, sockets, seconds) = (number(200)?, number(500)?, number(300)?);
+    let clear_after = number(20)?;
     let server = ScriptedServer::start(Script::from_fn(respond).forgetting()).await;
     let root = tempfile::tempdir()?;
     std::fs::create_dir(root.path().join("work"))?;
@@ -71,7 +74,7 @@ async fn main() -> anyhow::Result<()> {
         work.spawn(listen(place.clone(), id, Arc::clone(&tally), end));
     }
     for id in conversations {
-        work.spawn(talk(place.clone(), id, Arc::clone(&tally), end));
+        work.spawn(talk(place.clone(), id, Arc::clone(&tally), end, clear_after));
     }
     let id = host.id().context("the host has ended")?;
     let mut next = Instant::now();
@@ -135,13 +138,23 @@ async fn start(
 }
 
 /// Sends a message, waits until it is answered, rests, and sends the next.
-async fn talk(place: Place, id: String, tally: Arc<Tally>, end: Instant) -> anyhow::Result<()> {
+async fn talk(
+    place: Place,
+    id: String,
+    tally: Arc<Tally>,
+    end: Instant,
+    clear_after: u64,
+) -> anyhow::Result<()> {
     let path = format!("/conversations/{id}");
     for number in 0_u64.. {
         if Instant::now() >= end {
             break;
         }
-        let message = json!({"text": format!("read {number}"), "client_id": number.to_string()});
+        let text = match (number + 1) % (clear_after + 1) {
+            0 => "/clear".to_owned(),
+            _ => format!("read {number}"),
+        };
+        let message = json!({"text": text, "client_id": number.to_string()});
         let (status, body) = ask(&place, "POST", &format!("{path}/messages"), &message).await?;
         if status != 202 {
             bail!("a message was refused with {status}: {body}");

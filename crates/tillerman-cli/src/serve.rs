@@ -84,6 +84,7 @@ struct SessionPlace {
 
 /// Serves until a signal ends it.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<u8, StartFailure> {
+    place::raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_stack_size(STACK)

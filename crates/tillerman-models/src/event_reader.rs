@@ -7,9 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use reqwest::Response;
 use tillerman_protocol::model::{FailureKind, ModelFailure};
 
+use crate::reply::Reply;
 use crate::sse::{SseDecoder, SseEvent};
 
 type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, ModelFailure>> + Send>>;
@@ -38,9 +38,9 @@ impl EventReader {
 
     /// Reads the events of an HTTP answer.
     #[must_use]
-    pub fn of_response(response: Response, idle_timeout: Duration) -> Self {
+    pub fn of_reply(reply: Reply, idle_timeout: Duration) -> Self {
         // What exactly the socket said is of no use to anybody; that it was cut is.
-        Self::new(response.bytes_stream().map_err(|_| cut()), idle_timeout)
+        Self::new(reply.into_stream().map_err(|_| cut()), idle_timeout)
     }
 
     /// The next event, or nothing when the server ended the stream in good order.

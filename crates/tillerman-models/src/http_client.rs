@@ -5,12 +5,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Url};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use tillerman_protocol::model::{FailureKind, ModelFailure};
 
 use crate::http_failure::connection_failure;
+use crate::place::Place;
+use crate::reply::Reply;
 
 /// A lazily built HTTP client for one base URL.
 ///
@@ -64,15 +66,16 @@ impl HttpClient {
     /// Dropping the future closes the connection.
     pub async fn post(
         &self,
+        place: Place,
         segments: &[&str],
         headers: HeaderMap,
         body: Vec<u8>,
         timeout: Duration,
-    ) -> Result<Response, ModelFailure> {
+    ) -> Result<Reply, ModelFailure> {
         let url = self.url(segments)?;
         let request = self.client()?.post(url).headers(headers).body(body);
         match tokio::time::timeout(timeout, request.send()).await {
-            Ok(Ok(response)) => Ok(response),
+            Ok(Ok(response)) => Ok(Reply::new(response, place)),
             Ok(Err(error)) => Err(connection_failure(error, &self.host())),
             Err(_) => Err(ModelFailure::new(
                 FailureKind::Connection,

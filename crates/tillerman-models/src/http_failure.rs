@@ -3,10 +3,11 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
-use reqwest::Response;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use tillerman_protocol::model::{FailureKind, ModelFailure};
+
+use crate::reply::Reply;
 
 /// The most characters of a provider's message that are passed on.
 pub const MAX_MESSAGE_CHARS: usize = 2_000;
@@ -65,10 +66,10 @@ impl ErrorReport {
 ///
 /// # Cancel safety
 /// Dropping the future closes the connection.
-pub async fn read_refusal(response: Response, timeout: Duration) -> ModelFailure {
-    let status = response.status().as_u16();
-    let (retry_after_ms, should_retry) = retry_hints(response.headers());
-    let report = ErrorReport::parse(&read_body(response, timeout).await);
+pub async fn read_refusal(reply: Reply, timeout: Duration) -> ModelFailure {
+    let status = reply.status().as_u16();
+    let (retry_after_ms, should_retry) = retry_hints(reply.headers());
+    let report = ErrorReport::parse(&read_body(reply, timeout).await);
     let kind = kind_of_status(status, &report);
     let message = match report.message {
         message if !message.is_empty() => message,
@@ -82,10 +83,10 @@ pub async fn read_refusal(response: Response, timeout: Duration) -> ModelFailure
 }
 
 /// Reads at most the first 64 KiB of a body, and what came before it stalled or broke.
-pub(crate) async fn read_body(mut response: Response, timeout: Duration) -> Vec<u8> {
+pub(crate) async fn read_body(mut reply: Reply, timeout: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let reading = async {
-        while let Ok(Some(chunk)) = response.chunk().await {
+        while let Ok(Some(chunk)) = reply.chunk().await {
             let room = MAX_BODY_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
             if body.len() == MAX_BODY_BYTES {

@@ -6,6 +6,8 @@ pub mod sse;
 pub mod event_reader;
 pub mod http_client;
 pub mod http_failure;
+pub mod place;
+pub mod reply;
 
 pub mod anthropic;
 pub mod estimate;

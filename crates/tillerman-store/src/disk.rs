@@ -3,7 +3,8 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
@@ -39,6 +40,48 @@ impl Disk for File {
     }
 }
 
+/// A file whose name has not reached the disk yet. The first synchronisation sees to it: until
+/// then nobody was told that anything is safe, and a directory takes long to synchronise.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    file: File,
+    directory: PathBuf,
+    is_named: AtomicBool,
+}
+
+impl NewFile {
+    /// Makes a new file and the directories above it, locked.
+    ///
+    /// # Errors
+    /// As for [`create`].
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?.to_path_buf();
+        Ok(Self { file: create(path)?, directory, is_named: AtomicBool::new(false) })
+    }
+}
+
+impl Disk for NewFile {
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.append(bytes)
+    }
+
+    fn truncate(&self, size: u64) -> io::Result<()> {
+        self.file.truncate(size)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        if !self.is_named.load(Ordering::Relaxed) {
+            sync_directory(&self.directory)?;
+            self.is_named.store(true, Ordering::Relaxed);
+        }
+        self.file.sync()
+    }
+}
+
 /// What an existing file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -57,7 +100,7 @@ pub(crate) enum Lock {
     Busy,
 }
 
-/// Makes a new file and the directories above it, locked and safe against a loss of power.
+/// Makes a new file and the directories above it, locked.
 ///
 /// # Errors
 /// Also when the file exists; in every case no new file is left behind.
@@ -71,18 +114,16 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
         .mode(0o600)
         .custom_flags(flags())
         .open(path)?;
-    let ready = lock(&file).and_then(|lock| match lock {
-        Lock::Taken => sync_directory(directory),
+    let locked = lock(&file).and_then(|lock| match lock {
+        Lock::Taken => Ok(()),
         Lock::Busy => Err(Errno::AGAIN.into()),
     });
-    match ready {
-        Ok(()) => Ok(file),
-        Err(error) => {
-            // The name was free a moment ago, so this file is ours to remove.
-            drop(std::fs::remove_file(path));
-            Err(error)
-        }
+    if let Err(error) = locked {
+        // The name was free a moment ago, so this file is ours to remove.
+        drop(std::fs::remove_file(path));
+        return Err(error);
     }
+    Ok(file)
 }
 
 /// Opens an existing regular file, never through a symbolic link.

@@ -14,7 +14,7 @@ use tillerman_protocol::SessionId;
 use tillerman_protocol::transcript::Entry;
 use tokio::runtime::Handle;
 
-use crate::disk::{self, Disk};
+use crate::disk::{self, Disk, NewFile};
 use crate::{line, names};
 
 /// A transcript in a file. The file is locked against other writers until this is dropped.
@@ -69,7 +69,7 @@ impl FileTranscript {
             let disk = Arc::clone(disk);
             return self.write(&*disk, &line);
         }
-        let disk: Arc<dyn Disk> = Arc::new(disk::create(&self.path)?);
+        let disk: Arc<dyn Disk> = Arc::new(NewFile::create(&self.path)?);
         let written = self.write(&*disk, &line);
         if written.is_ok() {
             self.stage = Stage::Open(disk);

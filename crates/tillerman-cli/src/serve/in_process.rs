@@ -21,7 +21,7 @@ use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::{EntryId, SessionId};
 use tillerman_telemetry::Telemetry;
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Arguments;
@@ -30,6 +30,9 @@ use crate::serve::REHEARSAL;
 use crate::traces::{Traces, watch};
 
 const IN_FLIGHT: usize = 64;
+/// Few enough that all of them together hold nobody up, and more than one, since a start may wait
+/// for a program that brings credentials.
+const STARTS_AT_ONCE: usize = 8;
 /// How long a session may take to end when it is told to.
 const LEAVE: Duration = Duration::from_secs(5);
 const LONGEST_PROBE: Duration = Duration::from_secs(5);
@@ -58,6 +61,9 @@ pub(crate) struct InProcess {
     provider: Option<String>,
     extras: Extras,
     telemetry: Option<Telemetry>,
+    /// Setting a session up reads many files. Many starts at once take turns, so that those who
+    /// listen to other sessions do not wait for all of them.
+    starting: Semaphore,
 }
 
 impl InProcess {
@@ -75,7 +81,14 @@ impl InProcess {
         let ours = switches.map(|(name, value)| (name.into(), value.into()));
         let environment = Environment::new(others.chain(ours));
         let provider = provider_address(&environment);
-        Self { environment, rehearses, provider, extras: Extras::default(), telemetry: None }
+        Self {
+            environment,
+            rehearses,
+            provider,
+            extras: Extras::default(),
+            telemetry: None,
+            starting: Semaphore::new(STARTS_AT_ONCE),
+        }
     }
 
     /// The same with more in every session.
@@ -91,7 +104,9 @@ impl InProcess {
     }
 
     async fn start(&self, order: &SessionOrder) -> Result<RunningSession, LaunchError> {
+        let turn = self.starting.acquire().await;
         let setup = assemble(order, CancellationToken::new()).await;
+        drop(turn);
         let mut setup = setup.map_err(|failure| {
             let session_is_gone = failure.message.contains(NOT_FOUND);
             LaunchError { message: failure.message, session_is_gone }

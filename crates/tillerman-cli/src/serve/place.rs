@@ -1,10 +1,26 @@
-//! Where a host keeps its data, and as whom it runs.
+//! Where a host keeps its data, as whom it runs, and how many files it may open.
 
 use std::path::{Path, PathBuf};
 
-use rustix::process::geteuid;
+use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 use tillerman_assembly::{Environment, StartFailure};
 use tillerman_host::RunAs;
+
+/// As many files as the packaged units allow.
+const FILES: u64 = 65_536;
+
+/// Every session and every client of a host takes files, more than a login shell usually allows.
+pub(crate) fn raise_file_limit() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    // Without a limit, or with a higher one, there is nothing to do.
+    if current.is_some_and(|current| current < wanted) {
+        let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+        if let Err(error) = raised {
+            tracing::warn!("the limit of open files stays at {current:?}: {error}");
+        }
+    }
+}
 
 /// Where conversations and cards are kept: as told, `TILLERMAN_HOME`, or the user's data directory.
 pub(crate) fn data_directory(

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::stream;
-use reqwest::Response;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tillerman_ports::{BoxFuture, EventStream, Model};
@@ -17,6 +16,8 @@ use super::events::translate;
 use crate::event_reader::{EventReader, cut, stream_failure};
 use crate::http_client::HttpClient;
 use crate::http_failure::{ErrorReport, read_body, read_refusal};
+use crate::place::Place;
+use crate::reply::Reply;
 use crate::secret::scrub;
 
 const API_VERSION: &str = "2023-06-01";
@@ -70,9 +71,9 @@ impl Phase {
 
     async fn send(connection: Arc<Connection>, request: Box<ModelRequest>) -> (ModelEvent, Self) {
         match connection.open(*request).await {
-            Ok(response) => {
-                let request_id = header(&response, "request-id").map(str::to_owned);
-                let reader = EventReader::of_response(response, connection.config.idle_timeout);
+            Ok(reply) => {
+                let request_id = reply.header("request-id").map(str::to_owned);
+                let reader = EventReader::of_reply(reply, connection.config.idle_timeout);
                 (ModelEvent::Accepted { request_id }, Self::Reading(connection, reader))
             }
             Err(failure) => (ModelEvent::Failed(connection.clean(failure)), Self::Ended),
@@ -108,21 +109,23 @@ struct Connection {
 
 impl Connection {
     /// Sends a request and returns the answer once it is known to be a stream.
-    async fn open(&self, request: ModelRequest) -> Result<Response, ModelFailure> {
-        let sending = self.post(&request, Purpose::Respond)?;
+    async fn open(&self, request: ModelRequest) -> Result<Reply, ModelFailure> {
+        // Taken first: a request that waits should not wait as bytes as well.
+        let place = Place::take().await;
+        let sending = self.post(&request, Purpose::Respond, place)?;
         // The body is written; the conversation need not stay alive while the model thinks.
         drop(request);
-        let response = sending.await?;
-        let media = header(&response, "content-type").unwrap_or_default();
-        if media.starts_with("application/json") || media.starts_with("text/html") {
-            return Err(self.not_a_stream(response).await);
+        let reply = sending.await?;
+        if reply.is_document() {
+            return Err(self.not_a_stream(reply).await);
         }
-        Ok(response)
+        Ok(reply)
     }
 
     async fn count(&self, request: &ModelRequest) -> Result<u64, ModelFailure> {
-        let response = self.post(request, Purpose::CountTokens)?.await?;
-        let body = read_body(response, self.config.request_timeout).await;
+        let place = Place::take().await;
+        let reply = self.post(request, Purpose::CountTokens, place)?.await?;
+        let body = read_body(reply, self.config.request_timeout).await;
         serde_json::from_slice::<Value>(&body)
             .ok()
             .and_then(|answer| answer.get("input_tokens").and_then(Value::as_u64))
@@ -137,24 +140,25 @@ impl Connection {
         &self,
         request: &ModelRequest,
         purpose: Purpose,
-    ) -> Result<impl Future<Output = Result<Response, ModelFailure>> + use<'_>, ModelFailure> {
+        place: Place,
+    ) -> Result<impl Future<Output = Result<Reply, ModelFailure>> + use<'_>, ModelFailure> {
         let (extra_body, cache) = (&self.config.extra_body, self.config.cache);
         let body = serde_json::to_vec(&Body { request, extra_body, cache, purpose })
             .map_err(|error| invalid(format!("the request cannot be written as JSON: {error}")))?;
         let headers = self.headers(request, purpose)?;
         Ok(async move {
             let timeout = self.config.request_timeout;
-            let response = self.http.post(purpose.path(), headers, body, timeout).await?;
-            if response.status().is_success() {
-                Ok(response)
+            let reply = self.http.post(place, purpose.path(), headers, body, timeout).await?;
+            if reply.status().is_success() {
+                Ok(reply)
             } else {
-                Err(read_refusal(response, self.config.idle_timeout).await)
+                Err(read_refusal(reply, self.config.idle_timeout).await)
             }
         })
     }
 
-    async fn not_a_stream(&self, response: Response) -> ModelFailure {
-        let body = read_body(response, self.config.idle_timeout).await;
+    async fn not_a_stream(&self, reply: Reply) -> ModelFailure {
+        let body = read_body(reply, self.config.idle_timeout).await;
         let report = ErrorReport::parse(&body);
         if report.error_type.is_empty() || report.message.is_empty() {
             return stream_failure(
@@ -216,10 +220,6 @@ impl Connection {
         failure.message = scrub(&failure.message, secrets);
         failure
     }
-}
-
-fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
-    response.headers().get(name).and_then(|value| value.to_str().ok())
 }
 
 fn secret_value(text: &str) -> Option<HeaderValue> {

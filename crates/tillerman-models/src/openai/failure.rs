@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use reqwest::Response;
 use serde_json::Value;
 use tillerman_protocol::model::{FailureKind, ModelFailure};
 
 use crate::http_failure::{ErrorReport, kind_of_status, read_body, retry_hints};
+use crate::reply::Reply;
 
 /// Reads an answer whose status is not a success and says what it means.
 ///
 /// # Cancel safety
 /// Dropping the future closes the connection.
-pub(super) async fn read_refusal(response: Response, timeout: Duration) -> ModelFailure {
-    let status = response.status().as_u16();
-    let (retry_after_ms, should_retry) = retry_hints(response.headers());
-    let body = read_body(response, timeout).await;
+pub(super) async fn read_refusal(reply: Reply, timeout: Duration) -> ModelFailure {
+    let status = reply.status().as_u16();
+    let (retry_after_ms, should_retry) = retry_hints(reply.headers());
+    let body = read_body(reply, timeout).await;
     let report = ErrorReport::parse(&body);
     let kind = kind_of_code(&body, &report).unwrap_or_else(|| kind_of_status(status, &report));
     let message = match report.message {

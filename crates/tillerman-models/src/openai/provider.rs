@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
-use reqwest::Response;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tillerman_ports::{BoxFuture, EventStream, Model};
 use tillerman_protocol::model::{FailureKind, ModelEvent, ModelFailure, ModelRequest};
@@ -19,6 +18,8 @@ use crate::estimate;
 use crate::event_reader::{EventReader, cut};
 use crate::http_client::HttpClient;
 use crate::http_failure::read_body;
+use crate::place::Place;
+use crate::reply::Reply;
 use crate::secret::{Secret, scrub};
 use crate::sse::SseEvent;
 
@@ -80,9 +81,9 @@ impl Phase {
 
     async fn send(connection: Arc<Connection>, request: Box<ModelRequest>) -> (ModelEvent, Self) {
         match connection.open(*request).await {
-            Ok((response, translation)) => {
-                let request_id = header(&response, "x-request-id").map(str::to_owned);
-                let reader = EventReader::of_response(response, connection.config.idle_timeout);
+            Ok((reply, translation)) => {
+                let request_id = reply.header("x-request-id").map(str::to_owned);
+                let reader = EventReader::of_reply(reply, connection.config.idle_timeout);
                 let ready = VecDeque::new();
                 let answer = Answer { connection, reader, translation, ready };
                 (ModelEvent::Accepted { request_id }, Self::Reading(Box::new(answer)))
@@ -142,7 +143,9 @@ struct Connection {
 
 impl Connection {
     /// Sends a request and returns the answer once it is known to be a stream.
-    async fn open(&self, request: ModelRequest) -> Result<(Response, Translation), ModelFailure> {
+    async fn open(&self, request: ModelRequest) -> Result<(Reply, Translation), ModelFailure> {
+        // Taken first: a request that waits should not wait as bytes as well.
+        let place = Place::take().await;
         let body = serde_json::to_vec(&body(&request, &self.config)).map_err(|error| {
             invalid(format!("the request cannot be written as JSON: {error}; nothing was sent"))
         })?;
@@ -150,16 +153,16 @@ impl Connection {
         // The body is written; the conversation need not stay alive while the model thinks.
         drop(request);
         let (headers, timeout) = (self.headers()?, self.config.request_timeout);
-        let response = self.http.post(&["chat", "completions"], headers, body, timeout).await?;
-        if !response.status().is_success() {
-            return Err(read_refusal(response, self.config.idle_timeout).await);
+        let path = ["chat", "completions"];
+        let reply = self.http.post(place, &path, headers, body, timeout).await?;
+        if !reply.status().is_success() {
+            return Err(read_refusal(reply, self.config.idle_timeout).await);
         }
-        let media = header(&response, "content-type").unwrap_or_default();
-        if media.starts_with("application/json") || media.starts_with("text/html") {
-            let body = read_body(response, self.config.idle_timeout).await;
+        if reply.is_document() {
+            let body = read_body(reply, self.config.idle_timeout).await;
             return Err(not_a_stream(&body));
         }
-        Ok((response, translation))
+        Ok((reply, translation))
     }
 
     fn headers(&self) -> Result<HeaderMap, ModelFailure> {
@@ -193,10 +196,6 @@ impl Connection {
         failure.message = scrub(&failure.message, headers.chain(key));
         failure
     }
-}
-
-fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
-    response.headers().get(name).and_then(|value| value.to_str().ok())
 }
 
 fn secret_value(text: &str) -> Option<HeaderValue> {

@@ -25,6 +25,8 @@ mod openai_failure;
 #[cfg(test)]
 mod openai_stream;
 #[cfg(test)]
+mod places;
+#[cfg(test)]
 mod rehearsal;
 #[cfg(test)]
 mod rehearsal_stage;
