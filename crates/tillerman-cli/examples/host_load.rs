@@ -4,7 +4,7 @@
 //! starts the binary against a scripted server, keeps 200 conversations busy with 500 sockets on
 //! them for 300 seconds, and prints delays from event to socket, errors and memory. The model takes
 //! its time, so that most sessions run at any moment. A conversation has to be in memory while it
-//! is held, so each is cleared after 20 messages (or as many as a fourth number says): what grows
+//! is held, so each is cleared after 10 messages (or as many as a fourth number says): what grows
 //! then is a leak.
 
 use std::path::Path;
@@ -52,7 +52,7 @@ async fn main() -> anyhow::Result<()> {
     let program = words.next().context("the path of the binary is missing")?;
     let mut number = |default: u64| words.next().map_or(Ok(default), |word| word.parse());
     let (sessions, sockets, seconds) = (number(200)?, number(500)?, number(300)?);
-    let clear_after = number(20)?;
+    let clear_after = number(10)?;
     let server = ScriptedServer::start(Script::from_fn(respond).forgetting()).await;
     let root = tempfile::tempdir()?;
     std::fs::create_dir(root.path().join("work"))?;
