@@ -24,16 +24,23 @@ use crate::live::{Envelope, News};
 use crate::metrics::Metrics;
 
 const LARGEST_MESSAGE: usize = 64 * 1024;
+/// What is larger than a message may be is read up to here, so that the client learns why it goes.
+const LARGEST_FRAME: usize = 1024 * 1024;
+/// What a client says is short, and every socket has this much for it all the time.
+const READ_BUFFER: usize = 4 * 1024;
 const MOST_SUBSCRIPTIONS: usize = 64;
 /// Messages that wait for one client.
 const OUTGOING: usize = 256;
 /// How long a client may take to take one.
 const LONGEST_SEND: Duration = Duration::from_secs(15);
+/// How long a client that was told to go may take to do so.
+const LONGEST_PARTING: Duration = Duration::from_secs(2);
 /// Messages a client may send in a second.
 const MOST_A_SECOND: u32 = 100;
 
 const NOT_SIGNED_IN: u16 = 4_401;
 const TOO_SLOW: u16 = 4_008;
+const TOO_LARGE: u16 = 1_009;
 const TOO_MANY: u16 = 4_029;
 const LEAVING: u16 = 1_001;
 
@@ -42,7 +49,10 @@ pub(crate) async fn socket(
     visitor: Option<Extension<Visitor>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let upgrade = upgrade.max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE);
+    let upgrade = upgrade
+        .max_message_size(LARGEST_FRAME)
+        .max_frame_size(LARGEST_FRAME)
+        .read_buffer_size(READ_BUFFER);
     if visitor.is_none() {
         return upgrade.on_upgrade(|socket| close(socket, NOT_SIGNED_IN, "sign in first"));
     }
@@ -58,6 +68,10 @@ async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
     // A client that is gone needs no goodbye.
     drop(tokio::time::timeout(LONGEST_SEND, socket.send(Message::Close(Some(frame)))).await);
+    // What it has sent by then must be read: else the system resets the connection, and the reason
+    // is lost on the way.
+    let parting = async { while let Some(Ok(_)) = socket.recv().await {} };
+    drop(tokio::time::timeout(LONGEST_PARTING, parting).await);
 }
 
 /// What a client says.
@@ -165,6 +179,9 @@ impl Client {
     }
 
     async fn hear(&mut self, text: &str) -> Result<(), Goodbye> {
+        if text.len() > LARGEST_MESSAGE {
+            return Err((TOO_LARGE, "a message may have 64 KiB"));
+        }
         if self.pace.0.elapsed() > Duration::from_secs(1) {
             self.pace = (Instant::now(), 0);
         }
