@@ -62,5 +62,6 @@ pub use order::{
 pub use provider::WithoutCredentials;
 pub use running::{SendError, Session, SessionHandle, read_frame, run};
 pub use tillerman_config::Source as SettingSource;
+pub use tillerman_models::connections::Connections;
 pub use tillerman_policy::ALLOWED_VARIABLES as AGENT_VARIABLES;
 pub use tillerman_runtime::{SessionEnd, SessionSetup};

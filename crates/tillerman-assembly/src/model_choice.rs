@@ -39,8 +39,9 @@ pub(crate) fn choose_model(
         REHEARSAL.clone_into(&mut model_name);
     }
     let note = if rehearses { RehearsalNote::NoKey } else { RehearsalNote::ChosenByName };
-    let model: Arc<dyn Model> = Arc::new(Router::new(environment, credentials, without, note));
-    (model_name, model)
+    let connections = order.parts.connections.clone();
+    let router = Router::new(environment, credentials, without, note, connections);
+    (model_name, Arc::new(router))
 }
 
 fn model_name(

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tillerman_config::Source;
+use tillerman_models::connections::Connections;
 use tillerman_ports::{Model, Tool};
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::permission::PermissionMode;
@@ -214,6 +215,8 @@ pub struct Parts {
     pub tools: Vec<Arc<dyn Tool>>,
     /// What answers in place of the providers.
     pub model: Option<Arc<dyn Model>>,
+    /// Connections to providers; sessions of one runtime that have the same share them.
+    pub connections: Connections,
     /// What opens and keeps the conversation in place of transcript files.
     pub opener: Option<Arc<dyn SessionOpener>>,
     /// The program that carries out the stages of confined commands: a `tillerman` binary, or any

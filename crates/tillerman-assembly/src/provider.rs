@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tillerman_models::anthropic::{
     Anthropic, AnthropicConfig, CachePolicy, Credential, USER_AGENT,
 };
+use tillerman_models::connections::Connections;
 use tillerman_models::openai::{
     Dialect, OPENAI_BASE_URL, OpenAiCompatible, OpenAiConfig, ProviderKind, provider_for,
 };
@@ -39,6 +40,7 @@ pub enum WithoutCredentials {
 pub(crate) struct Router {
     anthropic: Option<AnthropicConfig>,
     anthropic_client: OnceLock<Arc<Anthropic>>,
+    connections: Connections,
     base_url: Option<String>,
     openai_key: Option<Secret>,
     openai_url: Option<String>,
@@ -52,12 +54,14 @@ impl Router {
         credentials: &Credentials,
         without: WithoutCredentials,
         note: RehearsalNote,
+        connections: Connections,
     ) -> Self {
         let base_url = environment.get("ANTHROPIC_BASE_URL");
         let credential = credentials.anthropic.clone();
         Self {
             anthropic: credential.map(|credential| config(environment, credential)),
             anthropic_client: OnceLock::new(),
+            connections,
             base_url,
             openai_key: credentials.openai.clone(),
             openai_url: environment.get("OPENAI_BASE_URL"),
@@ -72,11 +76,13 @@ impl Router {
             ProviderKind::Rehearsal => Arc::new(Rehearsal::new(self.note)),
             ProviderKind::OpenAiCompatible { base_url, model } => {
                 request.model = model;
-                Arc::new(OpenAiCompatible::new(openai_config(base_url, self.openai_key.clone())))
+                let config = openai_config(base_url, self.openai_key.clone());
+                Arc::new(OpenAiCompatible::sharing(config, self.connections.clone()))
             }
             ProviderKind::Anthropic => match (&self.anthropic, self.without) {
                 (Some(config), _) => {
-                    let make = || Arc::new(Anthropic::new(config.clone()));
+                    let connections = || self.connections.clone();
+                    let make = || Arc::new(Anthropic::sharing(config.clone(), connections()));
                     Arc::clone(self.anthropic_client.get_or_init(make)) as Arc<dyn Model>
                 }
                 (None, WithoutCredentials::Rehearse) => {

@@ -3,6 +3,7 @@
 pub mod secret;
 pub mod sse;
 
+pub mod connections;
 pub mod event_reader;
 pub mod http_client;
 pub mod http_failure;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Parser as _;
 use serde_json::{Value, json};
 use tillerman_assembly::{
-    Approver, Environment, FrameOrder, JsonSource, Parts, Resume, SendError, Session,
+    Approver, Connections, Environment, FrameOrder, JsonSource, Parts, Resume, SendError, Session,
     SessionHandle, SessionOrder, WithoutCredentials, assemble, run,
 };
 use tillerman_host::{
@@ -61,6 +61,8 @@ pub(crate) struct InProcess {
     provider: Option<String>,
     extras: Extras,
     telemetry: Option<Telemetry>,
+    /// All sessions ask their providers over the same.
+    connections: Connections,
     /// Setting a session up reads many files. Many starts at once take turns, so that those who
     /// listen to other sessions do not wait for all of them.
     starting: Semaphore,
@@ -87,6 +89,7 @@ impl InProcess {
             provider,
             extras: Extras::default(),
             telemetry: None,
+            connections: Connections::default(),
             starting: Semaphore::new(STARTS_AT_ONCE),
         }
     }
@@ -122,7 +125,11 @@ impl InProcess {
             cwd: order.cwd.clone(),
             environment: self.environment.clone(),
             frames: FrameOrder { partial_messages: true, ..FrameOrder::default() },
-            parts: Parts { stage_program: std::env::current_exe().ok(), ..Parts::default() },
+            parts: Parts {
+                stage_program: std::env::current_exe().ok(),
+                connections: self.connections.clone(),
+                ..Parts::default()
+            },
             ..SessionOrder::default()
         };
         match &order.session {
@@ -179,8 +186,9 @@ impl Launcher for InProcess {
                 ));
             }
             let environment = self.environment.overlaid(order.environment.into_iter().collect());
-            let session = order_in(order.cwd, environment, &arguments)
+            let mut session = order_in(order.cwd, environment, &arguments)
                 .map_err(|failure| failed(failure.message))?;
+            session.parts.connections = self.connections.clone();
             self.start(&session).await
         })
     }

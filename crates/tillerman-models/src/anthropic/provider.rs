@@ -13,6 +13,7 @@ use tillerman_protocol::stream::StreamEvent;
 use super::body::{Body, Purpose};
 use super::config::{AnthropicConfig, Credential};
 use super::events::translate;
+use crate::connections::Connections;
 use crate::event_reader::{EventReader, cut, stream_failure};
 use crate::http_client::HttpClient;
 use crate::http_failure::{ErrorReport, read_body, read_refusal};
@@ -31,10 +32,18 @@ pub struct Anthropic {
 }
 
 impl Anthropic {
-    /// A provider; nothing is read, built or sent before the first request.
+    /// A provider with connections of its own; nothing is read, built or sent before the first
+    /// request.
     #[must_use]
     pub fn new(config: AnthropicConfig) -> Self {
-        let http = HttpClient::new(&config.base_url, &config.user_agent, config.connect_timeout);
+        Self::sharing(config, Connections::default())
+    }
+
+    /// A provider that shares connections with others.
+    #[must_use]
+    pub fn sharing(config: AnthropicConfig, connections: Connections) -> Self {
+        let (agent, timeout) = (&config.user_agent, config.connect_timeout);
+        let http = HttpClient::new(&config.base_url, agent, timeout, connections);
         Self { connection: Arc::new(Connection { config, http }) }
     }
 }

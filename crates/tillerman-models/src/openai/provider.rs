@@ -14,6 +14,7 @@ use super::choice::normal_base;
 use super::config::OpenAiConfig;
 use super::failure::{not_a_stream, read_refusal};
 use super::translation::Translation;
+use crate::connections::Connections;
 use crate::estimate;
 use crate::event_reader::{EventReader, cut};
 use crate::http_client::HttpClient;
@@ -33,11 +34,19 @@ pub struct OpenAiCompatible {
 }
 
 impl OpenAiCompatible {
-    /// A provider; nothing is read, built or sent before the first request.
+    /// A provider with connections of its own; nothing is read, built or sent before the first
+    /// request.
     #[must_use]
-    pub fn new(mut config: OpenAiConfig) -> Self {
+    pub fn new(config: OpenAiConfig) -> Self {
+        Self::sharing(config, Connections::default())
+    }
+
+    /// A provider that shares connections with others.
+    #[must_use]
+    pub fn sharing(mut config: OpenAiConfig, connections: Connections) -> Self {
         config.base_url = normal_base(&config.base_url);
-        let http = HttpClient::new(&config.base_url, &config.user_agent, config.connect_timeout);
+        let (agent, timeout) = (&config.user_agent, config.connect_timeout);
+        let http = HttpClient::new(&config.base_url, agent, timeout, connections);
         Self { connection: Arc::new(Connection { config, http }) }
     }
 }

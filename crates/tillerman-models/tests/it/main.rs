@@ -13,6 +13,8 @@ mod asking;
 #[cfg(test)]
 mod catalog;
 #[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod event_reader;
 #[cfg(test)]
 mod loopback;
