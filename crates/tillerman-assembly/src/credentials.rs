@@ -97,7 +97,7 @@ async fn ask_helper(
     environment: &Environment,
     cwd: &Path,
 ) -> Result<Secret, StartFailure> {
-    let asked = ask_command(command, environment.variables(), cwd, Stdio::inherit()).await;
+    let asked = ask_command(command, &environment.for_helpers(), cwd, Stdio::inherit()).await;
     let failed =
         |why: String| StartFailure::usage(format!("The apiKeyHelper of the settings {why}"));
     asked.map(|key| Secret::new(&key)).map_err(failed)

@@ -19,9 +19,11 @@ impl Environment {
         Self { variables: variables.into_iter().collect(), withheld: Vec::new() }
     }
 
-    /// Every variable, credentials included.
-    pub(crate) fn variables(&self) -> &[(OsString, OsString)] {
-        &self.variables
+    /// What the user's own helper sees: every variable, credentials of providers included, but for
+    /// what is lent.
+    pub(crate) fn for_helpers(&self) -> Vec<(OsString, OsString)> {
+        let may_see = |name: &OsString| self.withheld.iter().all(|held| *name != **held);
+        self.variables.iter().filter(|(name, _)| may_see(name)).cloned().collect()
     }
 
     /// The environment with variables of settings over it. Where settings themselves lie was

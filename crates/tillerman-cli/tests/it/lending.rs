@@ -139,6 +139,32 @@ async fn a_session_uses_a_credential_that_nobody_in_it_sees() {
 }
 
 #[tokio::test]
+async fn a_command_is_asked_once_for_many_requests() {
+    let world = World::new();
+    if !can_confine(&world).await {
+        return;
+    }
+    let authority = world.path("authority.pem");
+    std::fs::write(&authority, CERTIFICATE).unwrap();
+    private(&world.path("hub.secret"), SECRET);
+    let (port, told) = upstream();
+    let count = world.path("count");
+    let secret = world.path("hub.secret");
+    // What it needs of the environment is there, what is lent is not.
+    let command =
+        format!("echo \"$HOME:$HUB_TOKEN\" >> {}; cat {}", count.display(), secret.display());
+    let settings = settings(port, &json!({ "command": command }));
+    let launch = world.tillerman().env("HUB_TOKEN", SECRET).env("SSL_CERT_FILE", &authority);
+    let calls = [("Bash", using(port)), ("Bash", using(port))];
+    frames(launch.args(["--settings", &settings]), &calls).await;
+    for _ in 0..2 {
+        assert_eq!(told.recv().unwrap(), format!("Bearer {SECRET}"));
+    }
+    let home = world.path("home");
+    assert_eq!(std::fs::read_to_string(count).unwrap(), format!("{}:\n", home.display()));
+}
+
+#[tokio::test]
 async fn without_a_sandbox_nothing_is_lent_and_somebody_is_told() {
     let world = World::new();
     let settings = settings(1, &json!({"environment": "HUB_SOURCE"})).replace("true", "false");

@@ -33,6 +33,9 @@ impl Request {
         else {
             return Err("the request line is not HTTP/1.1");
         };
+        if !method.chars().all(is_token) || target.chars().any(char::is_control) {
+            return Err("the request line is malformed");
+        }
         if method == "CONNECT" {
             let Some((host, Some(port))) = split_port(target) else {
                 return Err("CONNECT needs a host and a port");
@@ -98,11 +101,14 @@ fn header(line: &str) -> Result<(String, String), &'static str> {
     let Some((name, value)) = line.split_once(':') else {
         return Err("a header has no colon");
     };
-    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    if name.is_empty() || !name.chars().all(token) || value.contains(['\r', '\n', '\0']) {
+    if name.is_empty() || !name.chars().all(is_token) || value.contains(['\r', '\n', '\0']) {
         return Err("a header is malformed");
     }
     Ok((name.to_owned(), value.trim_matches([' ', '\t']).to_owned()))
+}
+
+fn is_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
 
 /// How the body ends. A server that counts differently would see a second request in it.

@@ -3,7 +3,7 @@
 use super::{Framing, Request};
 
 fn parse(head: &str) -> Result<Request, &'static str> {
-    Request::parse(head.replace('\n', "\r\n").as_bytes())
+    Request::parse(head.replace('\n', "\r\n").replace("<LF>", "\n").as_bytes())
 }
 
 fn passed_on(request: &Request) -> String {
@@ -51,6 +51,9 @@ fn requests_that_could_hide_another_are_refused() {
         "GET http:/// HTTP/1.1\n\n",
         "GET http://a/ HTTP/2\n\n",
         "GET http://a/ b HTTP/1.1\n\n",
+        "GET http://a/<LF>X:b HTTP/1.1\n\n",
+        "GET<LF>X:b http://a/ HTTP/1.1\n\n",
+        "GET http://a/ HTTP/1.1\nX: a<LF>Y: b\n\n",
         "POST http://a/ HTTP/1.1\nTransfer-Encoding: gzip, chunked\n\n",
         "POST http://a/ HTTP/1.1\nTransfer-Encoding: chunked\nContent-Length: 1\n\n",
         "POST http://a/ HTTP/1.1\nContent-Length: 1\nContent-Length: 2\n\n",
