@@ -11,7 +11,7 @@ use tillerman_policy::Policy;
 use tillerman_ports::{Clock as _, Confiner, Model, Tool};
 use tillerman_protocol::catalog::Catalog;
 use tillerman_protocol::permission::PermissionMode;
-use tillerman_runtime::{AgentSetup, Ports, SessionSetup, SystemPrompt};
+use tillerman_runtime::{AgentSetup, Ports, Secrets, SessionSetup, SystemPrompt};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::SystemClock;
@@ -33,7 +33,8 @@ use crate::permission::{permission_mode, policy, working_directories};
 use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
 use crate::{
-    agents, checkpoints, cleanup, confine, git, instructions, main_agent, servers, team, toolbox,
+    agents, checkpoints, cleanup, confine, git, instructions, lending, main_agent, servers, team,
+    toolbox,
 };
 
 /// Builds everything a session needs. The token fires when the session is to end at once.
@@ -50,16 +51,19 @@ pub async fn assemble(
     let outline = outline(order).await?;
     let variables = toolbox::variables(order, &outline.environment, &outline.layers);
     let stage_program = order.parts.stage_program.as_deref();
+    let (policy, environment) = (&outline.policy, &outline.environment);
+    let secrets = outline.credentials.secrets();
     let confiner =
-        confine::confiner(&outline.policy, &variables, &outline.environment, stage_program).await?;
+        confine::confiner(policy, &variables, environment, stage_program, &secrets).await?;
     let hands = equip(order, &outline, variables, confiner)?;
-    build(order, outline, hands, shutdown)
+    build(order, outline, hands, secrets, shutdown)
 }
 
 fn build(
     order: &SessionOrder,
     outline: Outline,
     hands: Hands,
+    secrets: Secrets,
     shutdown: CancellationToken,
 ) -> Result<SessionSetup, StartFailure> {
     let Outline { environment, cwd, layers, credentials, opened, extended, catalog, .. } = &outline;
@@ -91,8 +95,8 @@ fn build(
     let hooks = hooks(order, environment, layers, &around, &plugins);
     let output_retries = output_retries(environment);
     let greeting = greeting(catalog, credentials.source, &extended.contents);
-    let Outline { opened, extended, credentials, layers, policy, prompt, mode, model, .. } =
-        outline;
+    let unlent = lending::obstacle_under(&outline.policy, layers)?;
+    let Outline { opened, extended, layers, policy, prompt, mode, model, .. } = outline;
     Ok(SessionSetup {
         greeting,
         engine,
@@ -111,9 +115,9 @@ fn build(
             keeper: Arc::new(SettingsKeeper(places.clone())),
             library: Some(extended.library),
         },
-        secrets: credentials.secrets(),
+        secrets,
         mirror: order.session.mirror,
-        settings: Box::new(SettingsDesk::new(layers, places)),
+        settings: Box::new(SettingsDesk::new(layers, places).telling(unlent)),
         mcp: Some(Arc::new(hands.servers)),
         output_retries,
         shutdown,
@@ -142,6 +146,7 @@ async fn outline(order: &SessionOrder) -> Result<Outline, StartFailure> {
     let cwd = real_directory(&order.cwd)?;
     let mut layers = settings::of_session(order, &order.environment, &cwd)?;
     let environment = order.environment.overlaid(layers.own_variables());
+    let environment = environment.withholding(lending::withheld(&layers)?);
     let credentials = Credentials::find(&environment, &layers, &cwd).await?;
     let mode = permission_mode(order, &environment, &layers)?;
     let directories = working_directories(order, &layers, &cwd)?;

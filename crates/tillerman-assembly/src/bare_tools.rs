@@ -6,12 +6,13 @@ use std::sync::Arc;
 use tillerman_policy::Policy;
 use tillerman_ports::Tool;
 use tillerman_protocol::permission::PermissionMode;
+use tillerman_runtime::Secrets;
 use tillerman_tools::WebConfig;
 
 use crate::failure::StartFailure;
 use crate::order::SessionOrder;
 use crate::permission::{permission_mode, policy, working_directories};
-use crate::{confine, settings, toolbox};
+use crate::{confine, lending, settings, toolbox};
 
 /// Tools that are about a session, of which there is none here.
 const OF_SESSIONS: [&str; 7] = [
@@ -43,14 +44,20 @@ pub struct BareTools {
 /// # Cancel safety
 /// Dropping the future leaves nothing behind.
 pub async fn bare_tools(order: &SessionOrder, scratch: PathBuf) -> Result<BareTools, StartFailure> {
-    let (environment, cwd) = (&order.environment, &order.cwd);
-    let layers = settings::of_session(order, environment, cwd)?;
+    let cwd = &order.cwd;
+    let layers = settings::of_session(order, &order.environment, cwd)?;
+    let environment = &order.environment.clone().withholding(lending::withheld(&layers)?);
     let directories = working_directories(order, &layers, cwd)?;
     let policy = policy(order, environment, &layers, directories)?;
     let mode = permission_mode(order, environment, &layers)?;
     let variables = toolbox::variables(order, environment, &layers);
     let stage_program = order.parts.stage_program.as_deref();
-    let confiner = confine::confiner(&policy, &variables, environment, stage_program).await?;
+    if let Some(text) = lending::obstacle_under(&policy, &layers)? {
+        tracing::warn!("{text}");
+    }
+    let secrets = Secrets::default();
+    let confiner =
+        confine::confiner(&policy, &variables, environment, stage_program, &secrets).await?;
     let outfit = toolbox::Outfit { variables, web: WebConfig::default(), scratch, confiner };
     let config = toolbox::tool_config(order, environment, cwd, &policy, outfit);
     let mut tools = toolbox::tools(order, &policy, config);

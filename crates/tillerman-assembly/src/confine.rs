@@ -7,10 +7,12 @@ use tillerman_config::Layers;
 use tillerman_policy::Policy;
 use tillerman_ports::Confiner;
 use tillerman_protocol::sandbox::SandboxSettings;
+use tillerman_runtime::Secrets;
 use tillerman_sandbox::{Guard, Sandbox, SandboxError, SessionPlaces, SessionSandbox};
 
 use crate::environment::Environment;
 use crate::failure::StartFailure;
+use crate::lending;
 
 /// The sandbox of this machine, whose stages this program carries out.
 #[must_use]
@@ -33,6 +35,7 @@ pub(crate) async fn confiner(
     environment: &[(std::ffi::OsString, std::ffi::OsString)],
     process: &Environment,
     stage_program: Option<&Path>,
+    secrets: &Secrets,
 ) -> Result<Option<Arc<dyn Confiner>>, StartFailure> {
     let Some(settings) = &policy.sandbox else { return Ok(None) };
     let failed = |error: &dyn std::error::Error| {
@@ -52,11 +55,13 @@ pub(crate) async fn confiner(
         ));
     };
     let sandbox = machine(stage_program, process);
+    let cwd = policy.directories.first().map_or(Path::new("/"), PathBuf::as_path);
     let places = SessionPlaces {
         directories: policy.directories.clone(),
         home: policy.home.clone(),
         guarded: guards(policy),
         environment: environment.iter().cloned().collect(),
+        credentials: lending::credentials(settings, process, cwd, secrets),
     };
     let settings = with_rules(settings.clone(), policy, &process.config_dir());
     let ready = SessionSandbox::prepare(&sandbox, settings, places).await;
@@ -79,6 +84,8 @@ fn with_rules(
     let text = |path: PathBuf| format!("/{}", path.display());
     let hidden = policy.unreadable_paths().into_iter().chain([config_dir.to_path_buf()]);
     settings.filesystem.deny_read.extend(hidden.map(text));
+    let lent: Vec<String> = lending::files(&settings).collect();
+    settings.filesystem.deny_read.extend(lent);
     settings.network.allowed_domains.extend(policy.fetchable_domains());
     settings.network.denied_domains.extend(policy.unfetchable_domains());
     settings

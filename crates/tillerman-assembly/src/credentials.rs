@@ -3,7 +3,6 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use tillerman_config::Layers;
 use tillerman_models::anthropic::Credential;
@@ -12,9 +11,9 @@ use tillerman_runtime::Secrets;
 
 use crate::environment::Environment;
 use crate::failure::StartFailure;
+use crate::secret_sources::ask_command;
 use crate::servers::credential_files;
 
-const HELPER_PATIENCE: Duration = Duration::from_secs(30);
 const KEY_FILE: &str = "TILLERMAN_API_KEY_FILE";
 
 /// The credentials of a session.
@@ -98,23 +97,8 @@ async fn ask_helper(
     environment: &Environment,
     cwd: &Path,
 ) -> Result<Secret, StartFailure> {
-    let failed = |why: &str| StartFailure::usage(format!("The apiKeyHelper of the settings {why}"));
-    let running = tokio::process::Command::new("/bin/sh")
-        .args(["-c", command])
-        .env_clear()
-        .envs(environment.variables().iter().map(|(name, value)| (name, value)))
-        .current_dir(cwd)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .kill_on_drop(true)
-        .output();
-    let output = tokio::time::timeout(HELPER_PATIENCE, running)
-        .await
-        .map_err(|_| failed("did not answer within 30 seconds"))?
-        .map_err(|error| failed(&format!("could not be run: {error}")))?;
-    let key = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    if !output.status.success() || key.is_empty() {
-        return Err(failed("gave no key"));
-    }
-    Ok(Secret::new(&key))
+    let asked = ask_command(command, &environment.for_helpers(), cwd, Stdio::inherit()).await;
+    let failed =
+        |why: String| StartFailure::usage(format!("The apiKeyHelper of the settings {why}"));
+    asked.map(|key| Secret::new(&key)).map_err(failed)
 }

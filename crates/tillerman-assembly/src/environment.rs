@@ -8,18 +8,22 @@ use std::time::Duration;
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,
+    /// Names that children do not get, besides those that nobody's children do.
+    withheld: Vec<String>,
 }
 
 impl Environment {
     /// The environment with these variables.
     #[must_use]
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Self { variables: variables.into_iter().collect() }
+        Self { variables: variables.into_iter().collect(), withheld: Vec::new() }
     }
 
-    /// Every variable, credentials included.
-    pub(crate) fn variables(&self) -> &[(OsString, OsString)] {
-        &self.variables
+    /// What the user's own helper sees: every variable, credentials of providers included, but for
+    /// what is lent.
+    pub(crate) fn for_helpers(&self) -> Vec<(OsString, OsString)> {
+        let may_see = |name: &OsString| self.withheld.iter().all(|held| *name != **held);
+        self.variables.iter().filter(|(name, _)| may_see(name)).cloned().collect()
     }
 
     /// The environment with variables of settings over it. Where settings themselves lie was
@@ -34,7 +38,18 @@ impl Environment {
             all.retain(|(held, _)| *held != *name);
             all.push((name.into(), value.into()));
         }
-        Self { variables: all }
+        Self { variables: all, withheld: self.withheld.clone() }
+    }
+
+    /// The environment with further names that children do not get.
+    pub(crate) fn withholding(mut self, names: Vec<String>) -> Self {
+        self.withheld.extend(names);
+        self
+    }
+
+    /// Whether children may get a variable of this name.
+    pub(crate) fn passes_on(&self, name: &str) -> bool {
+        tillerman_policy::keep_variable(name) && self.withheld.iter().all(|held| held != name)
     }
 
     /// A variable that is set and not empty.
@@ -80,7 +95,7 @@ impl Environment {
 
     /// Everything that children may see.
     pub(crate) fn for_children(&self) -> Vec<(OsString, OsString)> {
-        let may_see = |name: &OsString| name.to_str().is_none_or(tillerman_policy::keep_variable);
+        let may_see = |name: &OsString| name.to_str().is_none_or(|name| self.passes_on(name));
         self.variables.iter().filter(|(name, _)| may_see(name)).cloned().collect()
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn named(
     if !config.is_object() {
         return Err(format!("its MCP server {name} is not an object"));
     }
-    let may_see = |name: &str| tillerman_policy::keep_variable(name);
+    let may_see = |name: &str| environment.passes_on(name);
     for missing in expand(&mut config, &|name| environment.get(name).filter(|_| may_see(name))) {
         tracing::warn!("the MCP server {name} of an agent uses ${{{missing}}}, not set");
     }

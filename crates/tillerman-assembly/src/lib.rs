@@ -21,6 +21,8 @@ mod greeting;
 mod grounds;
 mod hooks;
 mod leftover_trees;
+pub mod lending;
+mod lent_secret;
 mod library;
 mod main_agent;
 mod model_choice;
@@ -43,6 +45,7 @@ mod git;
 mod instructions;
 mod keeper;
 mod rules;
+mod secret_sources;
 mod seed;
 mod suggestion;
 

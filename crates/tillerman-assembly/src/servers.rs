@@ -207,7 +207,7 @@ fn scopes(order: &SessionOrder, layers: &Layers) -> Vec<McpScope> {
 fn named(server: FoundServer, environment: &Environment) -> NamedServer {
     let FoundServer { name, mut config, scope } = server;
     // A repository must not be able to have our own credentials sent anywhere.
-    let may_see = |name: &str| scope != McpScope::Project || tillerman_policy::keep_variable(name);
+    let may_see = |name: &str| scope != McpScope::Project || environment.passes_on(name);
     let lookup = |name: &str| environment.get(name).filter(|_| may_see(name));
     complain(&name, &expand(&mut config, &lookup));
     let is_preferred = config.get("alwaysLoad") == Some(&Value::Bool(true));
@@ -224,7 +224,7 @@ fn of_plugin(plugin: &Plugin, environment: &Environment) -> Vec<NamedServer> {
     let named = |(name, config): (&String, &Value)| {
         let name = format!("plugin:{}:{name}", plugin.name);
         let mut config = config.clone();
-        let may_see = |name: &str| tillerman_policy::keep_variable(name);
+        let may_see = |name: &str| environment.passes_on(name);
         let lookup = |name: &str| environment.get(name).filter(|_| may_see(name));
         complain(&name, &expand(&mut config, &lookup));
         NamedServer {

@@ -110,7 +110,13 @@ impl SettingsDesk {
         desk
     }
 
-    /// Says on standard error what is new, and keeps it for the host.
+    /// Says that credentials are not lent, if so.
+    pub(crate) fn telling(mut self, unlent: Option<String>) -> Self {
+        self.say(unlent.map(|text| SettingsNotice { key: "credentials_not_lent", text }));
+        self
+    }
+
+    /// Says what is new about the files.
     fn note(&mut self) {
         let error = |error: &tillerman_config::SettingsError| SettingsNotice {
             key: "settings_error",
@@ -120,6 +126,11 @@ impl SettingsDesk {
         notices.extend(
             self.layers.notice().map(|text| SettingsNotice { key: "settings_left_out", text }),
         );
+        self.say(notices);
+    }
+
+    /// Says on standard error what is new, and keeps it for the host.
+    fn say(&mut self, notices: impl IntoIterator<Item = SettingsNotice>) {
         for notice in notices {
             if !self.told.contains(&notice) {
                 // Whoever keeps changing a file hears of old mistakes again, and fills no memory.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tillerman_config::Layers;
-use tillerman_policy::{ALLOWED_VARIABLES, Policy, keep_variable};
+use tillerman_policy::{ALLOWED_VARIABLES, Policy};
 use tillerman_ports::{Confiner, Library, Tool};
 use tillerman_tools::{Audience, ToolConfig, ToolLimits, WebConfig, session_tools, skill_tool};
 
@@ -40,7 +40,7 @@ pub(crate) fn variables(
             |name: &OsString| name.to_str().is_some_and(|name| ALLOWED_VARIABLES.contains(&name));
         variables.retain(|(name, value)| is_needed(name) && !value.is_empty());
     }
-    let set = layers.variables().into_iter().filter(|(name, _)| keep_variable(name));
+    let set = layers.variables().into_iter().filter(|(name, _)| environment.passes_on(name));
     variables.extend(set.map(|(name, value)| (name.into(), value.into())));
     variables
 }

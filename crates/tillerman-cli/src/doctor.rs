@@ -1,6 +1,7 @@
 //! `tillerman doctor`: what this machine and this configuration can do, and what is wrong with them.
 
 mod host;
+mod lent;
 mod report;
 
 use std::io::Write as _;
@@ -56,6 +57,7 @@ pub(crate) fn examine(
             read_settings(&mut report, &layers);
             report.add(credentials(environment, &layers));
             sandbox(&mut report, environment, &layers);
+            lent::examine(&mut report, environment, &layers, cwd);
         }
         Err(failure) => {
             report.add(Row::bad(SESSIONS, "settings", failure.message, "correct the file"));

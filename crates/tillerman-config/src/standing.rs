@@ -207,11 +207,11 @@ impl Scales<'_> {
     }
 
     fn sandbox(&mut self, value: &Value) -> Option<Value> {
-        if self.standing.loosens(self.source) {
-            return Some(value.clone());
-        }
         // A section that cannot be read stops everything, whoever wrote it.
         let Some(section) = value.as_object() else { return Some(value.clone()) };
+        if self.standing.loosens(self.source) {
+            return Some(Value::Object(self.lending_nothing(section.clone())));
+        }
         let mut kept = Map::new();
         for (name, value) in section {
             let tighter = match (name.as_str(), value) {
@@ -231,6 +231,16 @@ impl Scales<'_> {
             kept.extend(tighter.map(|value| (name.clone(), value)));
         }
         Some(Value::Object(kept))
+    }
+
+    /// The user's credentials are not a repository's to lend, however far it is trusted: it would
+    /// say where they are sent.
+    fn lending_nothing(&mut self, mut section: Map<String, Value>) -> Map<String, Value> {
+        let lent = section.shift_remove("credentials");
+        if lent.is_some_and(|lent| !lent.is_null() && !is_empty(&lent)) {
+            self.leave_out("sandbox.credentials", Wants::Trust);
+        }
+        section
     }
 
     fn only(&mut self, section: &str, value: &Value, names: &[&str]) -> Value {

@@ -6,6 +6,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+mod credentials;
+
+pub use credentials::{CredentialFrom, CredentialSettings};
+
 /// The `sandbox` section. What is not said is `None`, so that layers can be laid over each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,6 +34,9 @@ pub struct SandboxSettings {
     /// for each the texts a violation may contain.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub ignore_violations: BTreeMap<String, Vec<String>>,
+    /// Credentials that commands use without seeing them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<CredentialSettings>,
 }
 
 /// What the network is to confined commands.
@@ -104,6 +111,7 @@ impl SandboxSettings {
             network: SandboxNetwork::read(&network)?,
             filesystem: SandboxFilesystem::read(&filesystem)?,
             ignore_violations: section.lists("ignoreViolations")?,
+            credentials: credentials::read(&section)?,
         };
         // Older documents have it one level up, as a flag or as a list.
         match section.get("allowUnixSockets") {
@@ -132,6 +140,7 @@ impl SandboxSettings {
         for (pattern, texts) in over.ignore_violations {
             self.ignore_violations.entry(pattern).or_default().extend(texts);
         }
+        self.credentials = credentials::overlaid(self.credentials, over.credentials);
         self
     }
 

@@ -1,5 +1,8 @@
 //! Takes credentials out of what tools and hooks bring in, before anything is stored, shown or sent.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError, RwLock};
+
 use serde_json::Value;
 use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::frame::HookPrinted;
@@ -11,19 +14,43 @@ const REDACTED: &str = "[redacted]";
 /// Shorter values occur by chance; replacing them would damage ordinary text.
 const SHORTEST: usize = 8;
 
-/// The credentials of this process.
+/// How many credentials are remembered that came to be known on the way; the oldest go first.
+const MOST_LEARNED: usize = 256;
+
+/// The credentials of this process. Clones learn together.
 #[derive(Clone, Default)]
-pub struct Secrets(Vec<String>);
+pub struct Secrets {
+    known: Vec<String>,
+    learned: Arc<RwLock<VecDeque<String>>>,
+}
 
 impl Secrets {
     /// Values that must never be seen.
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
-        Self(values.into_iter().filter(|value| value.len() >= SHORTEST).collect())
+        let known = values.into_iter().filter(|value| value.len() >= SHORTEST).collect();
+        Self { known, learned: Arc::default() }
+    }
+
+    /// Adds a value that came to be known while the session runs.
+    pub fn learn(&self, value: String) {
+        let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
+        if value.len() < SHORTEST || self.known.contains(&value) || learned.contains(&value) {
+            return;
+        }
+        if learned.len() == MOST_LEARNED {
+            learned.pop_front();
+        }
+        learned.push_back(value);
+    }
+
+    fn is_empty(&self) -> bool {
+        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
+        self.known.is_empty() && learned.is_empty()
     }
 
     /// The outcome of a call without them.
     pub(crate) fn redact(&self, outcome: &mut ToolOutcome) {
-        if self.0.is_empty() {
+        if self.is_empty() {
             return;
         }
         match outcome {
@@ -47,7 +74,7 @@ impl Secrets {
 
     /// What a hook answered, without them.
     pub(crate) fn redact_output(&self, output: HookOutput) -> HookOutput {
-        if self.0.is_empty() {
+        if self.is_empty() {
             return output;
         }
         let mut value = serde_json::to_value(&output).unwrap_or_default();
@@ -79,7 +106,8 @@ impl Secrets {
 
     /// A text without them.
     pub fn redact_text(&self, text: &mut String) {
-        for secret in &self.0 {
+        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
+        for secret in self.known.iter().chain(learned.iter()) {
             if text.contains(secret.as_str()) {
                 *text = text.replace(secret.as_str(), REDACTED);
             }
@@ -90,6 +118,7 @@ impl Secrets {
 /// Says how many there are and never what they are.
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Secrets({})", self.0.len())
+        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
+        write!(f, "Secrets({})", self.known.len() + learned.len())
     }
 }

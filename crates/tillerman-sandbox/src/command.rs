@@ -120,6 +120,10 @@ pub(crate) fn assemble(
     let limits = prepared.confinement.limits;
     let mut variables = environment(prepared);
     variables.extend(further.iter().cloned());
+    if let Some(proxy) = &prepared.proxy {
+        // Last, so that no variable of the session is left in the place of what stands for it.
+        proxy.lend(&mut variables);
+    }
     let groups = ControlGroups::make(limits);
     let exec = ExecPlan {
         landlock: None,

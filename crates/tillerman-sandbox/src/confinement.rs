@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tillerman_protocol::sandbox::SandboxSettings;
 
+use crate::egress::LentCredential;
+
 /// What a confined command may do. Everything that is not granted here is refused.
 #[derive(Clone, Debug, Default)]
 pub struct Confinement {
@@ -33,6 +35,8 @@ pub struct Confinement {
     pub environment: BTreeMap<OsString, OsString>,
     /// Who runs it when the host is root; by default a user that owns nothing.
     pub user: Option<SandboxUser>,
+    /// Credentials that the egress proxy lends.
+    pub credentials: Vec<LentCredential>,
 }
 
 /// A path that must stay as it is, or stay missing.
@@ -182,13 +186,15 @@ pub struct SessionPlaces {
     pub guarded: Vec<Guard>,
     /// The environment for commands, already filtered.
     pub environment: BTreeMap<OsString, OsString>,
+    /// Credentials that are lent to commands.
+    pub credentials: Vec<LentCredential>,
 }
 
 impl Confinement {
     /// The confinement that settings ask for in a session.
     #[must_use]
     pub fn of_session(settings: &SandboxSettings, places: SessionPlaces) -> Self {
-        let SessionPlaces { directories, home, guarded, environment } = places;
+        let SessionPlaces { directories, home, guarded, environment, credentials } = places;
         let cwd = directories.first().cloned().unwrap_or_else(|| PathBuf::from("/"));
         let resolve = |paths: &[String]| -> Vec<PathBuf> {
             paths.iter().map(|path| absolute(path, &cwd, home.as_deref())).collect()
@@ -228,6 +234,7 @@ impl Confinement {
             limits: Limits::default(),
             environment,
             user: None,
+            credentials,
         }
     }
 }

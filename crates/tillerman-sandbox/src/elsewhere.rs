@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::capabilities::{Backend, Capabilities, GroupLimits};
 use crate::confinement::{Confinement, NetworkPolicy};
-use crate::egress::{Resolve, SystemResolver, Violation};
+use crate::egress::{Outside, Resolve, Violation};
 use crate::seatbelt;
 
 /// The hidden subcommand of the stages, which only Linux has.
@@ -90,12 +90,18 @@ impl Sandbox {
     /// A sandbox whose private directories are made in `scratch`. There are no stages to run.
     #[must_use]
     pub fn new(runner: PathBuf, scratch: PathBuf) -> Self {
-        Self::with_resolver(runner, scratch, Arc::new(SystemResolver))
+        Self::with_outside(runner, scratch, Outside::default())
     }
 
     /// Like [`Sandbox::new`]; names are not looked up here.
     #[must_use]
-    pub fn with_resolver(_runner: PathBuf, scratch: PathBuf, _resolver: Arc<dyn Resolve>) -> Self {
+    pub fn with_resolver(runner: PathBuf, scratch: PathBuf, resolver: Arc<dyn Resolve>) -> Self {
+        Self::with_outside(runner, scratch, Outside { resolver, ..Outside::default() })
+    }
+
+    /// Like [`Sandbox::new`]; there is no proxy here that would go outside.
+    #[must_use]
+    pub fn with_outside(_runner: PathBuf, scratch: PathBuf, _outside: Outside) -> Self {
         let backend = if cfg!(target_os = "macos") && Path::new(seatbelt::PROGRAM).is_file() {
             Backend::Seatbelt
         } else {

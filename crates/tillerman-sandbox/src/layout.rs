@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::confinement::{Confinement, Guard, GuardKind, SandboxUser, UnixSockets};
 use crate::links::{self, Concern};
 use crate::placeholder::Placeholder;
+use crate::private::{PRIVATE_PREFIX, PROXY_SOCKET};
 
 /// The program that carries out the stages.
 pub(crate) const RUNNER: &str = "/run/tillerman/runner";
@@ -275,7 +276,10 @@ impl Layout {
             UnixSockets::Only(paths) => {
                 paths.iter().filter_map(|path| path.canonicalize().ok()).collect()
             }
-            UnixSockets::All => listening_sockets(),
+            // Another confinement's proxy lets through, and lends, what this one was not given.
+            UnixSockets::All => {
+                listening_sockets().into_iter().filter(|socket| !is_proxy(socket)).collect()
+            }
         };
         for path in &allowed {
             let bind = Mount::Bind { source: path.clone(), access: Access::ReadOnly };
@@ -397,6 +401,12 @@ pub(crate) fn may_pass(directory: &Path, user: SandboxUser) -> bool {
         0o001
     };
     metadata.mode() & bit != 0
+}
+
+/// Whether a socket is that of an egress proxy.
+fn is_proxy(socket: &Path) -> bool {
+    let directory = socket.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+    socket.ends_with(PROXY_SOCKET) && directory.is_some_and(|name| name.starts_with(PRIVATE_PREFIX))
 }
 
 /// The Unix sockets with a path that programs have open now.

@@ -54,7 +54,7 @@ pub use confinement::{
     Confinement, Guard, GuardKind, Limits, LocalBinding, NetworkPolicy, PrivateAddresses,
     ProxyRules, SandboxUser, SessionPlaces, UnixSockets, Upstream,
 };
-pub use egress::{Violation, ViolationKind};
+pub use egress::{LentCredential, LentSecret, SecretSource, Violation, ViolationKind};
 pub use links::SearchLinksError;
 pub use session::SessionSandbox;
 

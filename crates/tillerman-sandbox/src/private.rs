@@ -10,6 +10,11 @@ use tempfile::TempDir;
 use crate::confinement::SandboxUser;
 use crate::layout::may_pass;
 
+/// How the names of private directories begin.
+pub(crate) const PRIVATE_PREFIX: &str = "tillerman-";
+/// The socket of the egress proxy in the private directory.
+pub(crate) const PROXY_SOCKET: &str = "egress";
+
 /// The private directory of a confinement. It is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct PrivateDirectory {
@@ -41,7 +46,7 @@ impl PrivateDirectory {
         let place = resolved.unwrap_or_else(|| PathBuf::from("/tmp"));
         let failed = |source| MakePrivateError { scratch: place.clone(), source };
         let directory =
-            tempfile::Builder::new().prefix("tillerman-").tempdir_in(&place).map_err(failed)?;
+            tempfile::Builder::new().prefix(PRIVATE_PREFIX).tempdir_in(&place).map_err(failed)?;
         if user.is_some() {
             // Passing through is not looking: names in it are not secret, contents are closed.
             let mode = std::fs::Permissions::from_mode(0o711);

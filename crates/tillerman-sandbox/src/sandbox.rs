@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use crate::capabilities::{Backend, Capabilities};
 use crate::command::{CommandError, ConfinedCommand};
 use crate::confinement::{Confinement, NetworkPolicy, SandboxUser};
-use crate::egress::{EgressProxy, Resolve, StartProxyError, SystemResolver, Violation};
-use crate::private::{MakePrivateError, PrivateDirectory};
+use crate::egress::{EgressProxy, Outside, Resolve, StartProxyError, Violation};
+use crate::private::{MakePrivateError, PROXY_SOCKET, PrivateDirectory};
 use crate::probe::{self, Installed};
 
 /// The hidden subcommand behind which a program passes its arguments to
@@ -28,7 +28,7 @@ pub struct Sandbox {
 struct Inner {
     runner: PathBuf,
     scratch: PathBuf,
-    resolver: Arc<dyn Resolve>,
+    outside: Outside,
     bubblewrap: OnceLock<Result<Installed, String>>,
     capabilities: OnceLock<Capabilities>,
 }
@@ -87,14 +87,20 @@ impl Sandbox {
     /// made in `scratch`.
     #[must_use]
     pub fn new(runner: PathBuf, scratch: PathBuf) -> Self {
-        Self::with_resolver(runner, scratch, Arc::new(SystemResolver))
+        Self::with_outside(runner, scratch, Outside::default())
     }
 
     /// Like [`Sandbox::new`], with another way to find the addresses of names.
     #[must_use]
     pub fn with_resolver(runner: PathBuf, scratch: PathBuf, resolver: Arc<dyn Resolve>) -> Self {
+        Self::with_outside(runner, scratch, Outside { resolver, ..Outside::default() })
+    }
+
+    /// Like [`Sandbox::new`], with another world outside.
+    #[must_use]
+    pub fn with_outside(runner: PathBuf, scratch: PathBuf, outside: Outside) -> Self {
         let (bubblewrap, capabilities) = (OnceLock::new(), OnceLock::new());
-        Self { inner: Arc::new(Inner { runner, scratch, resolver, bubblewrap, capabilities }) }
+        Self { inner: Arc::new(Inner { runner, scratch, outside, bubblewrap, capabilities }) }
     }
 
     /// What this machine can enforce. The first call tries it, which takes some hundredths of a
@@ -116,9 +122,9 @@ impl Sandbox {
         let prepare = tokio::task::spawn_blocking(move || inner.prepare(confinement));
         let mut prepared = prepare.await.map_err(|_| SandboxError::Interrupted)??;
         if let NetworkPolicy::Proxied(rules) = &prepared.confinement.network {
-            let socket = prepared.private.path().join("egress");
-            let resolver = Arc::clone(&self.inner.resolver);
-            prepared.proxy = Some(EgressProxy::start(socket, rules, resolver)?);
+            let socket = prepared.private.path().join(PROXY_SOCKET);
+            let (outside, lent) = (&self.inner.outside, &prepared.confinement.credentials);
+            prepared.proxy = Some(EgressProxy::start(socket, rules, outside, lent)?);
         }
         Ok(prepared)
     }

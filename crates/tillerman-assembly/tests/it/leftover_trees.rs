@@ -51,7 +51,7 @@ async fn the_next_isolated_agent_finds_only_trees_that_are_worth_keeping() {
     converse(&order, "go").await;
 
     let seen = server.request(2).tool_result_texts().join("");
-    assert!(!seen.contains("agent-a1"), "it is gone before the agent begins: {seen}");
+    assert!(!seen.lines().any(|it| it == "agent-a1"), "it is gone before the agent begins: {seen}");
     assert!(!untouched.exists() && !untouched.with_extension("lock").exists());
     assert_eq!(
         agent_trees(&cwd),

@@ -29,6 +29,8 @@ mod ipc;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
+mod lending;
+#[cfg(test)]
 mod logs;
 #[cfg(test)]
 mod long_runs;

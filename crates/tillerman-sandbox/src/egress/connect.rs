@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::address::is_public;
+use super::broker::Broker;
 use super::rules::{DomainRules, Host, Verdict};
 use super::violations::{ViolationKind, ViolationLog};
 use crate::confinement::PrivateAddresses;
@@ -43,6 +44,7 @@ pub(crate) struct Gate {
     pub(crate) private_addresses: PrivateAddresses,
     pub(crate) resolver: Arc<dyn Resolve>,
     pub(crate) violations: Arc<ViolationLog>,
+    pub(crate) broker: Arc<Broker>,
 }
 
 /// Why a connection was not opened.

@@ -3,10 +3,13 @@
 use std::io;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
-use tokio::net::UnixStream;
+use tokio::net::{TcpStream, UnixStream};
 
+use super::body::Framing;
+use super::broker::{self, Route};
 use super::connect::{Gate, OpenConnectionError};
-use super::rules::split_port;
+use super::request::Request;
+use super::violations::ViolationKind;
 
 /// How long the head of a request may be.
 const LONGEST_HEAD: usize = 32 * 1024;
@@ -20,6 +23,33 @@ pub(crate) async fn serve(mut client: UnixStream, first: u8, gate: &Gate) -> io:
         Ok(request) => request,
         Err(why) => return refuse(client, "400 Bad Request", why).await,
     };
+    match gate.broker.route(&request, &buffer) {
+        Route::Plain => carry(client, &rest, &request, gate).await,
+        Route::Lent(service) => {
+            Box::pin(broker::serve(client, rest, &request, service, gate)).await
+        }
+        Route::Astray(why) => {
+            gate.violations.add(ViolationKind::Network, why.clone());
+            refuse(client, "403 Forbidden", &why).await
+        }
+    }
+}
+
+/// Carries a tunnel or a request that concerns no credential.
+async fn carry(
+    mut client: UnixStream,
+    rest: &[u8],
+    request: &Request,
+    gate: &Gate,
+) -> io::Result<()> {
+    let body = match request.body {
+        Framing::Length(length) => length,
+        Framing::Empty | Framing::UntilClosed => 0,
+        Framing::Chunked => {
+            let why = "bodies of unknown length are not carried";
+            return refuse(client, "400 Bad Request", why).await;
+        }
+    };
     let mut server = match gate.open(&request.host, request.port).await {
         Ok(server) => server,
         Err(OpenConnectionError::Refused(why)) => {
@@ -29,24 +59,21 @@ pub(crate) async fn serve(mut client: UnixStream, first: u8, gate: &Gate) -> io:
             return refuse(client, "502 Bad Gateway", &error.to_string()).await;
         }
     };
-    match request.forward {
-        None => {
-            client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
-            server.write_all(&rest).await?;
-            copy_bidirectional(&mut client, &mut server).await.map(drop)
-        }
-        Some(head) => {
-            server.write_all(&head).await?;
-            exchange(client, server, &rest, request.body).await
-        }
+    if request.is_tunnel() {
+        client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+        server.write_all(rest).await?;
+        return copy_bidirectional(&mut client, &mut server).await.map(drop);
     }
+    let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    server.write_all(request.head(&request.authority, headers).as_bytes()).await?;
+    exchange(client, server, rest, body).await
 }
 
 /// Passes on one body and one answer. What the client sends after the body goes nowhere: a second
 /// request could name another host.
 async fn exchange(
     mut client: UnixStream,
-    mut server: tokio::net::TcpStream,
+    mut server: TcpStream,
     rest: &[u8],
     body: u64,
 ) -> io::Result<()> {
@@ -73,15 +100,20 @@ async fn exchange(
     }
 }
 
-async fn refuse(mut client: UnixStream, status: &str, why: &str) -> io::Result<()> {
+/// Answers in the place of a server.
+pub(crate) async fn refuse(mut client: UnixStream, status: &str, why: &str) -> io::Result<()> {
+    client.write_all(refusal(status, why).as_bytes()).await?;
+    client.shutdown().await
+}
+
+/// An answer in the place of a server's.
+pub(crate) fn refusal(status: &str, why: &str) -> String {
     let body = format!("tillerman sandbox: {why}\n");
-    let answer = format!(
+    format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{body}",
         body.len()
-    );
-    client.write_all(answer.as_bytes()).await?;
-    client.shutdown().await
+    )
 }
 
 /// Reads up to the empty line and says where it ends.
@@ -101,88 +133,3 @@ async fn read_head(client: &mut UnixStream, buffer: &mut Vec<u8>) -> io::Result<
         }
     }
 }
-
-/// A request as far as the proxy cares.
-#[derive(Debug, PartialEq, Eq)]
-struct Request {
-    host: String,
-    port: u16,
-    /// The head for the server; nothing for a tunnel.
-    forward: Option<Vec<u8>>,
-    /// How long the body is.
-    body: u64,
-}
-
-impl Request {
-    fn parse(head: &[u8]) -> Result<Self, &'static str> {
-        let head = std::str::from_utf8(head).map_err(|_| "the head of the request is no text")?;
-        let mut lines = head.trim_end_matches("\r\n").split("\r\n");
-        let mut words = lines.next().unwrap_or_default().split(' ');
-        let (Some(method), Some(target), Some("HTTP/1.1" | "HTTP/1.0"), None) =
-            (words.next(), words.next(), words.next(), words.next())
-        else {
-            return Err("the request line is not HTTP/1.1");
-        };
-        if method == "CONNECT" {
-            let Some((host, Some(port))) = split_port(target) else {
-                return Err("CONNECT needs a host and a port");
-            };
-            return Ok(Self { host: host.to_owned(), port, forward: None, body: 0 });
-        }
-        let Some(rest) = target.strip_prefix("http://") else {
-            return Err("only http:// addresses and CONNECT are carried");
-        };
-        let at = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(at);
-        let Some((host, port)) = split_port(authority).filter(|(host, _)| !host.is_empty()) else {
-            return Err("the address has no host");
-        };
-        let slash = if path.starts_with('/') { "" } else { "/" };
-        let mut forward = format!("{method} {slash}{path} HTTP/1.1\r\nHost: {authority}\r\n");
-        let body = copy_headers(lines, &mut forward)?;
-        forward.push_str("Connection: close\r\n\r\n");
-        let port = port.unwrap_or(80);
-        Ok(Self { host: host.to_owned(), port, forward: Some(forward.into_bytes()), body })
-    }
-}
-
-/// Copies the headers that concern the server and returns the length of the body.
-fn copy_headers<'a>(
-    lines: impl Iterator<Item = &'a str>,
-    forward: &mut String,
-) -> Result<u64, &'static str> {
-    let mut length: Option<u64> = None;
-    for line in lines {
-        let Some((name, value)) = line.split_once(':') else {
-            return Err("a header has no colon");
-        };
-        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if name.is_empty() || !name.chars().all(token) || value.contains(['\r', '\n', '\0']) {
-            return Err("a header is malformed");
-        }
-        match name.to_ascii_lowercase().as_str() {
-            "host" | "connection" | "keep-alive" | "upgrade" | "te" => continue,
-            proxy if proxy.starts_with("proxy-") => continue,
-            // A server that counts differently would see a second request in the body.
-            "transfer-encoding" => return Err("bodies of unknown length are not carried"),
-            "content-length" => {
-                let known =
-                    value.trim().parse().map_err(|_| "the length of the body is unclear")?;
-                if length.replace(known).is_some_and(|before| before != known) {
-                    return Err("the length of the body is unclear");
-                }
-                continue;
-            }
-            _ => {}
-        }
-        forward.push_str(line);
-        forward.push_str("\r\n");
-    }
-    if let Some(length) = length {
-        forward.push_str(&format!("Content-Length: {length}\r\n"));
-    }
-    Ok(length.unwrap_or(0))
-}
-
-#[cfg(test)]
-mod tests;

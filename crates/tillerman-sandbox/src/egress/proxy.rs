@@ -1,5 +1,7 @@
 //! The proxy itself: a socket in a private directory and a task for each connection.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,8 @@ use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::connect::{Gate, Resolve};
+use super::broker::{Broker, LentCredential, StartBrokerError, TrustedRoots};
+use super::connect::{Gate, Resolve, SystemResolver};
 use super::rules::{BadDomain, DomainRules};
 use super::violations::{Violation, ViolationLog};
 use super::{http, socks};
@@ -30,6 +33,22 @@ pub struct EgressProxy {
     socket: PathBuf,
     tasks: JoinSet<()>,
     violations: Arc<ViolationLog>,
+    broker: Arc<Broker>,
+}
+
+/// The world outside, as the proxy knows it.
+#[derive(Clone, Debug)]
+pub struct Outside {
+    /// Who finds the addresses of names.
+    pub resolver: Arc<dyn Resolve>,
+    /// Whose word counts about who a host is.
+    pub roots: TrustedRoots,
+}
+
+impl Default for Outside {
+    fn default() -> Self {
+        Self { resolver: Arc::new(SystemResolver), roots: TrustedRoots::System }
+    }
 }
 
 /// Why no proxy could be started.
@@ -38,6 +57,9 @@ pub enum StartProxyError {
     /// A rule is no domain.
     #[error("a rule for the network cannot be understood")]
     Rule(#[from] BadDomain),
+    /// A credential cannot be lent.
+    #[error("a credential cannot be lent")]
+    Broker(#[from] StartBrokerError),
     /// The socket could not be made.
     #[error("the socket {} could not be made", path.display())]
     Socket {
@@ -49,35 +71,48 @@ pub enum StartProxyError {
 }
 
 impl EgressProxy {
-    /// Starts a proxy that listens on a socket. Whoever can reach the socket can use it, so its
+    /// Starts a proxy that listens on a socket and lends credentials; where another carries the
+    /// traffic there is nobody to lend them. Whoever can reach the socket can use it, so its
     /// directory must be private. Must be called in a tokio runtime.
     ///
     /// # Errors
-    /// When a rule is no domain or the socket cannot be made.
+    /// When a rule is no domain, a credential cannot be lent, or the socket cannot be made.
     pub fn start(
         socket: PathBuf,
         rules: &ProxyRules,
-        resolver: Arc<dyn Resolve>,
+        outside: &Outside,
+        credentials: &[LentCredential],
     ) -> Result<Self, StartProxyError> {
         let violations = Arc::new(ViolationLog::default());
+        let lent = match rules.upstream {
+            Upstream::BuiltIn => credentials,
+            Upstream::Own { .. } => &[],
+        };
+        let broker = Arc::new(Broker::start(lent, &outside.roots)?);
         let gate = Gate {
             rules: DomainRules::parse(&rules.allowed, &rules.denied)?,
             private_addresses: rules.private_addresses,
-            resolver,
+            resolver: Arc::clone(&outside.resolver),
             violations: Arc::clone(&violations),
+            broker: Arc::clone(&broker),
         };
         let failed = |source| StartProxyError::Socket { path: socket.clone(), source };
         let listener = UnixListener::bind(&socket).map_err(failed)?;
         open_to_all(&socket).map_err(failed)?;
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, Arc::new(gate), rules.upstream));
-        Ok(Self { socket, tasks, violations })
+        Ok(Self { socket, tasks, violations, broker })
     }
 
     /// Where it listens.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
+    }
+
+    /// Puts into a command's environment what it needs to use the credentials that are lent.
+    pub fn lend(&self, environment: &mut BTreeMap<OsString, OsString>) {
+        self.broker.lend(environment);
     }
 
     /// Takes out what was tried and refused since the last time.

@@ -65,6 +65,17 @@ impl DomainRules {
         Ok(Self { allowed: rules(allowed)?, denied: rules(denied)? })
     }
 
+    /// Whether HTTPS to a host, or to a host and a port, would be let through.
+    #[must_use]
+    pub fn lets_through(&self, host: &str) -> bool {
+        let Some((host, port)) = split_port(host) else { return false };
+        let Some(host) = Host::parse(host) else { return false };
+        match self.judge(&host, port.unwrap_or(443)) {
+            Verdict::AllowedAddress | Verdict::AllowedName => true,
+            Verdict::Denied | Verdict::NotAllowed => false,
+        }
+    }
+
     pub(crate) fn judge(&self, host: &Host, port: u16) -> Verdict {
         if self.denied.iter().any(|rule| rule.denies(host, port)) {
             return Verdict::Denied;

@@ -1,6 +1,8 @@
 //! Attacks on real sandboxes, and what users rely on beside them.
 
 #[cfg(test)]
+mod upstream;
+#[cfg(test)]
 mod world;
 
 #[cfg(test)]
@@ -8,9 +10,13 @@ mod attacks;
 #[cfg(test)]
 mod basics;
 #[cfg(test)]
+mod broker;
+#[cfg(test)]
 mod escapes;
 #[cfg(test)]
 mod files;
+#[cfg(test)]
+mod git_push;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]

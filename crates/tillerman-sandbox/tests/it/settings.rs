@@ -14,6 +14,7 @@ fn places(world: &World) -> SessionPlaces {
         home: Some(world.outside()),
         guarded: vec![Guard::file(world.workspace().join("CLAUDE.md"))],
         environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),
+        credentials: Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use tempfile::TempDir;
-use tillerman_sandbox::egress::Resolve;
+use tillerman_sandbox::egress::{Outside, Resolve};
 use tillerman_sandbox::{Backend, ConfinedCommand, Confinement, Prepared, Sandbox, Violation};
 
 /// A user that owns nothing here.
@@ -40,6 +40,10 @@ impl World {
 
     pub(crate) fn with_resolver(resolver: Arc<dyn Resolve>) -> Self {
         Self::with_sandbox(Sandbox::with_resolver(RUNNER.into(), std::env::temp_dir(), resolver))
+    }
+
+    pub(crate) fn with_outside(outside: Outside) -> Self {
+        Self::with_sandbox(Sandbox::with_outside(RUNNER.into(), std::env::temp_dir(), outside))
     }
 
     fn with_sandbox(sandbox: Sandbox) -> Self {

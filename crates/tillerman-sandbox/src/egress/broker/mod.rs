@@ -1,0 +1,16 @@
+//! The broker: it puts the secrets that commands never see into the requests that need them.
+
+mod answer;
+mod credential;
+mod exchange;
+mod git;
+mod loans;
+mod rewriting;
+mod tls;
+
+pub use credential::{BadSecret, LentCredential, LentSecret, SecretSource};
+pub(crate) use exchange::serve;
+pub use loans::StartBrokerError;
+pub(crate) use loans::{Broker, Route};
+pub use rewriting::basic_value;
+pub use tls::TrustedRoots;
