@@ -160,9 +160,12 @@ impl ConversationRow {
         rows.collect()
     }
 
-    /// Conversations that were at work when the host ended.
+    /// Conversations that were at work when the host ended, or were just about to be: somebody had
+    /// answered, and no session has heard of it.
     pub(crate) fn unfinished(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
-        let sql = "SELECT id FROM conversations WHERE state IN ('running', 'waiting', 'paused')";
+        let sql = "SELECT id FROM conversations WHERE state IN ('running', 'waiting', 'paused') \
+                   UNION SELECT conversation_id FROM approvals WHERE delivered = 0 AND told = 0 \
+                   AND state IN ('allowed', 'denied', 'cancelled', 'expired')";
         let mut statement = connection.prepare(sql)?;
         statement.query_map([], |row| row.get(0))?.collect()
     }

@@ -4,6 +4,8 @@
 mod harness;
 
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod approvals;
 #[cfg(test)]
 mod attachments;
