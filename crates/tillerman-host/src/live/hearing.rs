@@ -39,6 +39,11 @@ impl Talk {
                         self.withdraw_request(&request).await;
                     }
                 }
+                "system" if frame["subtype"] == "elicitation_complete" => {
+                    self.keep(std::mem::take(&mut change)).await;
+                    self.page_done(&frame).await;
+                    self.note(frame, &mut change);
+                }
                 "transcript_mirror" | "keep_alive" => {}
                 _ => self.note(frame, &mut change),
             }
