@@ -106,6 +106,7 @@ impl InProcess {
         let mut session = SessionOrder {
             cwd: order.cwd.clone(),
             environment: self.environment.clone(),
+            owner: order.owner.clone(),
             frames: FrameOrder { partial_messages: true, ..FrameOrder::default() },
             parts: Parts { stage_program: std::env::current_exe().ok(), ..Parts::default() },
             ..SessionOrder::default()
@@ -164,8 +165,9 @@ impl Launcher for InProcess {
                 ));
             }
             let environment = self.environment.overlaid(order.environment.into_iter().collect());
-            let session = order_in(order.cwd, environment, &arguments)
+            let mut session = order_in(order.cwd, environment, &arguments)
                 .map_err(|failure| failed(failure.message))?;
+            session.owner = order.owner;
             self.start(&session).await
         })
     }

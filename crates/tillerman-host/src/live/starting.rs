@@ -67,6 +67,7 @@ impl Talk {
         let mut order = composition.order(session, cwd, mode);
         order.model = Some(self.shown().model).filter(|model| !model.is_empty());
         order.may_bypass = self.shared.settings.may_bypass;
+        order.owner = self.shared.further_owner(&self.row.shown.owner);
         order.guarded_paths.extend(guarded(self.shared.store.directory()));
         let launching = self.shared.launcher.launch(order);
         let longest = self.shared.settings.timeouts.startup;

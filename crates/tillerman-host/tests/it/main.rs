@@ -26,6 +26,8 @@ mod isolated;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
+mod owners;
+#[cfg(test)]
 mod projects;
 #[cfg(test)]
 mod restarts;

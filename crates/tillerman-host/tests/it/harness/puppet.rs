@@ -76,6 +76,7 @@ impl Launcher for Puppeteer {
             environment: order.environment,
             mcp_servers: std::collections::BTreeMap::new(),
             max_budget_usd: None,
+            owner: order.owner,
         };
         self.launch(wanted)
     }
