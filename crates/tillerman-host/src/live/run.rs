@@ -145,6 +145,11 @@ impl Run {
         self.requests.values().any(|(_, pending)| matches!(pending, Pending::Reopening(_)))
     }
 
+    /// Whether the session has yet to answer something; it is not let go before.
+    pub(crate) fn owes_answers(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
     /// When the first answer is overdue.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.requests.values().map(|(deadline, _)| *deadline).min()

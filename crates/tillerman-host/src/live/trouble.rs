@@ -197,6 +197,7 @@ impl Talk {
                     due.push(Some(since + timeouts.hard));
                 }
                 Some(since) => due.push(Some(since + timeouts.hard)),
+                None if run.owes_answers() => {}
                 None => due.push(Some(run.idle_since + timeouts.idle)),
             }
         }
@@ -234,7 +235,7 @@ impl Talk {
             Some(_) if run.cards.is_empty() && run.last_output + timeouts.inactivity <= now => {
                 Some(format!("Nothing came for {} s.", timeouts.inactivity.as_secs()))
             }
-            None if run.idle_since + timeouts.idle <= now => {
+            None if run.idle_since + timeouts.idle <= now && !run.owes_answers() => {
                 run.close_input();
                 None
             }

@@ -192,3 +192,21 @@ async fn a_session_that_takes_nothing_up_and_has_nothing_to_do_is_idle() {
     let late = world.answer(&card, json!({"decision": "deny"})).await.expect(409);
     assert_eq!(late["state"], "withdrawn");
 }
+
+#[tokio::test]
+async fn an_answer_that_a_dead_session_did_not_take_goes_to_the_next() {
+    let mut world = World::with(|it| it.timeouts.restart = Duration::from_millis(5)).await;
+    let (_, mut puppet, card) = about_a_call(&mut world).await;
+    puppet.stop_listening();
+    world.answer(&card, json!({"decision": "allow"})).await.expect(200);
+    puppet.crash("gone");
+    let mut puppet = world.puppet().await;
+    puppet.greet().await;
+    let reopening = puppet.hear().await;
+    assert_eq!(reopening["request"]["tool_use_ids"], json!(["u1"]), "{reopening}");
+    puppet.answer(&reopening, json!({"reopened": ["u1"]})).await;
+    puppet.ask("q9", "u1", "make").await;
+    let given = puppet.hear().await;
+    assert_eq!(given["response"]["request_id"], "q9");
+    assert_eq!(given["response"]["response"]["behavior"], "allow");
+}

@@ -102,6 +102,11 @@ impl Puppet {
         within("a frame for the session", self.heard.recv()).await.expect("the input is open")
     }
 
+    /// Takes no more frames, as a session does whose end nobody has noticed yet.
+    pub(crate) fn stop_listening(&mut self) {
+        self.heard.close();
+    }
+
     /// Whether the host closed the input.
     pub(crate) async fn is_closed(&mut self) -> bool {
         within("the end of the input", self.heard.recv()).await.is_none()
