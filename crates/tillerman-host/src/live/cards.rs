@@ -292,6 +292,17 @@ impl Talk {
             run.cards.remove(&card);
         }
         self.settle_quietly(card, ApprovalState::Withdrawn).await;
+        self.wait_no_more().await;
+    }
+
+    /// A conversation whose last card is gone works again, where its run does.
+    pub(crate) async fn wait_no_more(&mut self) {
+        let is_busy = self.run.as_ref().is_some_and(|run| run.busy_since.is_some());
+        let shown = &mut self.row.shown;
+        if is_busy && shown.pending_approvals == 0 && shown.state == ConversationState::Waiting {
+            shown.state = ConversationState::Running;
+            self.keep(Change::default()).await;
+        }
     }
 
     /// Withdraws every card that still waits.

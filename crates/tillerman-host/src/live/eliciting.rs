@@ -67,20 +67,24 @@ impl Talk {
         let waiting: Vec<String> = run.cards.keys().cloned().collect();
         let asked = ["mcp_server_name", "elicitation_id"];
         for card in self.open_cards().await.unwrap_or_default() {
-            let Approval { id, kind, input, .. } = card.shown;
-            let is_it = kind == ApprovalKind::Elicitation
-                && waiting.contains(&id)
+            let Approval { id, state, input, elicitation, .. } = card.shown;
+            let Some(shown) = elicitation.filter(|_| waiting.contains(&id)) else { continue };
+            let is_it = state == ApprovalState::Pending
                 && asked.iter().all(|name| input[name] == frame[name] && input[name].is_string());
             if !is_it {
                 continue;
             }
             let request = self.run.as_mut().and_then(|run| run.cards.remove(&id));
             self.settle_quietly(id, ApprovalState::Withdrawn).await;
+            // It agrees to opening the page, which has happened, and to nothing that people could
+            // not have agreed to.
+            let is_page = shown.url.is_some() && shown.problem.is_none();
+            let action = if is_page { "accept" } else { "decline" };
             if let (Some(run), Some(request)) = (&self.run, request) {
-                // It agrees to opening the page, which has happened, and to nothing else.
-                run.respond(&request, json!({"action": "accept"})).await;
+                run.respond(&request, json!({"action": action})).await;
             }
         }
+        self.wait_no_more().await;
     }
 
     async fn decline_server(&self, request_id: &str) {

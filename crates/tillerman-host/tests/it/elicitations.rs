@@ -130,9 +130,17 @@ async fn a_page_that_is_done_with_closes_its_card() {
     assert_eq!(given["response"]["response"], json!({"action": "accept"}));
     let late = world.answer(&card, json!({"decision": "deny"})).await.expect(409);
     assert_eq!(late["state"], "withdrawn");
+    assert_eq!(world.reaches(&id, "running").await["pending_approvals"], 0);
     let told = world.events(&id).await;
     let told = told.iter().filter(|event| event["frame"]["subtype"] == "elicitation_complete");
     assert_eq!(told.count(), 3, "the page hears of it");
+    // What people could only decline is not agreed to in this way either.
+    let trap = json!({"mode": "url", "message": "Open.", "url": "javascript:alert(1)",
+        "elicitation_id": "p2"});
+    puppet.elicit("e2", trap).await;
+    world.card().await;
+    puppet.say(done("shop", "p2")).await;
+    assert_eq!(puppet.hear().await["response"]["response"], json!({"action": "decline"}));
 }
 
 #[tokio::test]
