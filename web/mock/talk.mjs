@@ -37,6 +37,7 @@ export class Talk {
     return {
       id: this.id,
       title: this.title,
+      owner: "owner",
       project_id: this.project_id,
       cwd: this.cwd,
       model: this.model,

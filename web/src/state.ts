@@ -50,6 +50,12 @@ export const pending = computed(() =>
 export const mayAnswer = computed(() => info.value === null || info.value.user.role !== "viewer");
 export const isOwner = computed(() => info.value === null || info.value.user.role === "owner");
 
+/** Whose a conversation is, where it is somebody else's. */
+export function otherOwner(conversation: Conversation): string | null {
+  const me = info.value?.user.name;
+  return me === undefined || conversation.owner === me ? null : conversation.owner;
+}
+
 const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/v1/socket`;
 
 export const socket = new LiveSocket(address, {

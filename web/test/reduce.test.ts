@@ -48,6 +48,11 @@ function streamed(message: string, text: string[]): HostEvent[] {
   ];
 }
 
+test("a server's page that is done with is told of", () => {
+  const view = see([user("1", "buy"), system({ subtype: "elicitation_complete", mcp_server_name: "shop", elicitation_id: "e1" })]);
+  expect(outline(view)).toEqual(["prompt buy", "info shop says that its page is done with."]);
+});
+
 describe("text", () => {
   test("grows with each delta and is replaced by the whole block", () => {
     const live = see([user("1", "hi"), run("running"), ...streamed("m1", ["Hel", "lo"])]);

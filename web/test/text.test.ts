@@ -6,7 +6,8 @@ import { parseMarkdown } from "../src/text/markdown";
 import { complete, mentionAt } from "../src/text/mention";
 import { plainOutput } from "../src/text/terminal";
 import { hasHidden, visible } from "../src/text/visible";
-import { partialFields } from "../src/view/headline";
+import { headline, partialFields } from "../src/view/headline";
+import type { Call } from "../src/view/view";
 import { plainLine } from "../src/text/plain";
 import { retryDelay } from "../src/host/socket";
 
@@ -145,6 +146,12 @@ describe("completion", () => {
 
 test("fields of a call are readable while it is written", () => {
   expect(partialFields('{"file_path": "/a/b.txt", "content": "line\\nnext')).toEqual({ file_path: "/a/b.txt", content: "line\nnext" });
+});
+
+test("a watch is headed by what it is for and what runs", () => {
+  const watch = (input: unknown): string => headline({ name: "Monitor", input, partial: "" } as Call);
+  expect(watch({ command: "tail -f app.log", description: "new errors" })).toBe("new errors: tail -f app.log");
+  expect(watch({ description: "the build", task_id: "b1", timeout_ms: 5 })).toBe("the build: b1");
 });
 
 test("tries to connect again soon at first, never too seldom", () => {

@@ -29,7 +29,7 @@ use crate::leftover_trees::Sweep;
 use crate::model_choice::choose_model;
 use crate::opening::{self, Opened};
 use crate::order::{SessionOrder, TextSource};
-use crate::permission::{permission_mode, policy, working_directories};
+use crate::permission::{memory_places, permission_mode, policy, working_directories};
 use crate::settings::{self, SettingsDesk};
 use crate::web_access::{SideDoor, web_config};
 use crate::{
@@ -222,6 +222,7 @@ fn equip(
     let config = toolbox::tool_config(order, environment, cwd, policy, outfit);
     let grounds = Arc::new(LocalGrounds {
         cwd: cwd.clone(),
+        memories: memory_places(order, environment, cwd),
         environment: environment.clone(),
         hub: HubConfig {
             approver: None,

@@ -1,5 +1,6 @@
 //! What agents of a session have of their own: memory, working copies, servers.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use tillerman_protocol::mcp::McpServerConfig;
 
 use crate::environment::Environment;
 use crate::leftover_trees::Sweep;
+use crate::owners::MemoryPlaces;
 use crate::worktree::Worktree;
 
 /// How much of a memory the agent knows from the start; it can read the rest.
@@ -21,6 +23,8 @@ const BYTES: usize = 25_000;
 #[derive(Debug)]
 pub(crate) struct LocalGrounds {
     pub(crate) cwd: PathBuf,
+    /// Where agents remember things.
+    pub(crate) memories: MemoryPlaces,
     pub(crate) environment: Environment,
     /// How servers are connected to.
     pub(crate) hub: HubConfig,
@@ -31,19 +35,23 @@ pub(crate) struct LocalGrounds {
 impl Grounds for LocalGrounds {
     fn memory(&self, agent: &str, scope: &str) -> Result<AgentMemory, String> {
         let name: String = agent.chars().map(plain).collect();
-        let (base, folder) = match scope {
-            "user" => (self.environment.config_dir(), "agent-memory"),
-            "project" => (self.cwd.join(".claude"), "agent-memory"),
-            "local" => (self.cwd.join(".claude"), "agent-memory-local"),
-            _ => return Err("only user, project and local are known".to_owned()),
-        };
+        let (base, mut folders) = self.memories.of_scope(scope)?;
+        folders.push(name);
         let unusable = |error: std::io::Error| format!("{} is unusable: {error}", base.display());
         std::fs::create_dir_all(&base).map_err(unusable)?;
-        let directory = base.canonicalize().map_err(unusable)?.join(folder).join(name);
-        std::fs::create_dir_all(&directory).map_err(unusable)?;
-        // A repository could have the memory lead anywhere, and the agent writes there unasked.
-        if directory.canonicalize().map_err(unusable)? != directory {
-            return Err(format!("{} is or lies behind a link", directory.display()));
+        let mut directory = base.canonicalize().map_err(unusable)?;
+        for folder in folders {
+            directory.push(folder);
+            match std::fs::create_dir(&directory) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(unusable(error));
+                }
+                _ => {}
+            }
+            // A repository could have the memory lead anywhere, and the agent writes there unasked.
+            if !std::fs::symlink_metadata(&directory).map_err(unusable)?.is_dir() {
+                return Err(format!("{} is or lies behind a link", directory.display()));
+            }
         }
         let notes = notes(&directory.join("MEMORY.md"));
         Ok(AgentMemory { directory, notes })

@@ -27,6 +27,7 @@ mod library;
 mod main_agent;
 mod model_choice;
 mod opening;
+mod owners;
 mod permission;
 mod provider;
 pub mod servers;

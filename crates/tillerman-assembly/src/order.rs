@@ -24,6 +24,9 @@ pub struct SessionOrder {
     pub cwd: PathBuf,
     /// The environment variables the session goes by; nothing else of the process's is looked at.
     pub environment: Environment,
+    /// Whose session it is, on a host that several people use: what agents of another owner
+    /// remember is not theirs. Nothing means the first owner, or the only one.
+    pub owner: Option<String>,
     /// Which conversation it is.
     pub session: ConversationOrder,
     /// Which model answers and how.

@@ -9,6 +9,7 @@ use tillerman_protocol::permission::PermissionMode;
 use crate::environment::Environment;
 use crate::failure::StartFailure;
 use crate::order::SessionOrder;
+use crate::owners::MemoryPlaces;
 use crate::{confine, rules, settings};
 
 /// The mode a session begins in.
@@ -54,6 +55,16 @@ pub(crate) fn working_directories(
     Ok(directories)
 }
 
+/// Where agents of the session remember things.
+pub(crate) fn memory_places(
+    order: &SessionOrder,
+    environment: &Environment,
+    cwd: &Path,
+) -> MemoryPlaces {
+    let owner = order.owner.clone().filter(|owner| !owner.is_empty());
+    MemoryPlaces { owner, config: environment.config_dir(), cwd: cwd.to_owned() }
+}
+
 /// The rules of a session.
 pub(crate) fn policy(
     order: &SessionOrder,
@@ -65,9 +76,11 @@ pub(crate) fn policy(
         |lists: &[String]| lists.iter().flat_map(|list| split_rules(list)).collect::<Vec<_>>();
     let together = |lists: &[String], more: Vec<String>| [from_flags(lists), more].concat();
     let guarded = order.permission.guard.iter();
+    let mut deny = rules::restricting(&together(&order.permission.deny, layers.deny()));
+    deny.extend(memory_places(order, environment, &directories[0]).fences());
     Ok(Policy {
         allow: rules::allowing(&together(&order.permission.allow, layers.allow())),
-        deny: rules::restricting(&together(&order.permission.deny, layers.deny())),
+        deny,
         ask: rules::restricting(&layers.ask()),
         directories,
         keeps: Vec::new(),

@@ -10,6 +10,7 @@ use tillerman_assembly::{
     ModelOrder, Parts, PermissionOrder, Preparation, Resume, SessionOrder, SettingSource,
     StartFailure, TextSource, ThinkingMode, WithoutCredentials,
 };
+use tillerman_host::OWNER_VARIABLE;
 use tillerman_policy::split_rules;
 use tillerman_protocol::agent::AgentDefinition;
 use tillerman_protocol::permission::PermissionMode;
@@ -35,6 +36,8 @@ pub(crate) fn order_in(
     let format = &arguments.format;
     Ok(SessionOrder {
         cwd,
+        // A host says whose session it starts; settings of files have no say in it.
+        owner: environment.get(OWNER_VARIABLE).filter(|owner| !owner.is_empty()),
         environment,
         session: ConversationOrder {
             mirror: format.copies.session_mirror,

@@ -96,6 +96,7 @@ impl Composition {
             environment: project.environment,
             mcp_servers: project.mcp_servers,
             max_budget_usd: project.max_budget_usd,
+            owner: None,
         }
     }
 }

@@ -10,12 +10,12 @@ use crate::launch::Launcher;
 use crate::live::{Now, Shared};
 use crate::metrics::Metrics;
 use crate::settings::HostSettings;
-use crate::store::{Store, StoreError, UserRow};
+use crate::store::{Store, StoreError, UserRow, first_owner};
 
 /// News that a watcher may lag behind.
 const NEWS: usize = 4_096;
 /// The user whom a host begins with.
-const FIRST_USER: &str = "owner";
+pub(crate) const FIRST_USER: &str = "owner";
 
 /// Why a host could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -67,10 +67,12 @@ impl Host {
         now: Arc<dyn Fn() -> Moment + Send + Sync>,
     ) -> Result<Self, StartHostError> {
         let first_token = first_token(&store, &now).await?;
+        let first_owner = store.write(|db| first_owner(db, FIRST_USER)).await?;
         let (news, _) = broadcast::channel(NEWS);
         let metrics = Metrics::default();
         let (problems, _) = watch::channel(Arc::default());
-        let shared = Shared { store, launcher, settings, metrics, news, now, problems };
+        let shared =
+            Shared { store, launcher, settings, metrics, news, now, problems, first_owner };
         Ok(Self { shared: Arc::new(shared), first_token })
     }
 

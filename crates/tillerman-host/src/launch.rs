@@ -76,6 +76,8 @@ pub struct RunOrder {
     pub mcp_servers: BTreeMap<String, Value>,
     /// Dollars the session may spend.
     pub max_budget_usd: Option<f64>,
+    /// Whose agents' memory it has; nothing means the first owner's.
+    pub owner: Option<String>,
 }
 
 /// A session in the terms of the command line.
@@ -87,7 +89,12 @@ pub struct OpenOrder {
     pub arguments: Vec<String>,
     /// Variables on top of the host's.
     pub environment: BTreeMap<String, String>,
+    /// Whose agents' memory it has, whatever the variables say; nothing means the first owner's.
+    pub owner: Option<String>,
 }
+
+/// The variable that tells a process whose session it is.
+pub const OWNER_VARIABLE: &str = "TILLERMAN_OWNER";
 
 /// Which session a run is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,8 +35,8 @@ pub use access::{Role, Token, User};
 pub use host::{Host, StartHostError, UserError};
 pub use ipc::{IpcEnd, IpcSettings, Memory, PrepareImage};
 pub use launch::{
-    BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
-    SessionStart,
+    BoxFuture, Health, LaunchError, Launcher, OWNER_VARIABLE, OpenOrder, RunEnd, RunOrder,
+    RunningSession, SessionStart,
 };
 pub use reindex::{Reindexed, Retold};
 pub use serve::{ServeError, Served};

@@ -2,8 +2,9 @@
 
 use tillerman_protocol::Moment;
 
+use crate::host::FIRST_USER;
 use crate::live::new_id;
-use crate::store::{AttachmentRow, ConversationRow, NewEvent, Store, StoreError};
+use crate::store::{AttachmentRow, ConversationRow, NewEvent, Store, StoreError, first_owner};
 use crate::wire::{Conversation, ConversationState, Event};
 
 /// What a transcript says about a conversation.
@@ -47,7 +48,9 @@ impl Store {
         self.write(move |db| {
             let known = ConversationRow::of_session(db, &retold.session_id)?;
             let is_known = known.is_some();
-            let mut row = known.unwrap_or_else(|| blank(fresh, &retold, began));
+            // Transcripts do not say whose they are.
+            let owner = first_owner(db, FIRST_USER)?;
+            let mut row = known.unwrap_or_else(|| blank(fresh, owner, &retold, began));
             if !is_known {
                 row.insert(db)?;
             }
@@ -76,11 +79,12 @@ impl Store {
     }
 }
 
-fn blank(id: String, retold: &Retold, began: Moment) -> ConversationRow {
+fn blank(id: String, owner: String, retold: &Retold, began: Moment) -> ConversationRow {
     ConversationRow {
         shown: Conversation {
             id,
             title: String::new(),
+            owner,
             project_id: None,
             cwd: retold.cwd.clone(),
             model: String::new(),

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::last_words::Secrets;
 use crate::launch::{
-    BoxFuture, Health, LaunchError, Launcher, OpenOrder, RunEnd, RunOrder, RunningSession,
-    SessionStart,
+    BoxFuture, Health, LaunchError, Launcher, OWNER_VARIABLE, OpenOrder, RunEnd, RunOrder,
+    RunningSession, SessionStart,
 };
 
 const IN_FLIGHT: usize = 256;
@@ -67,7 +67,8 @@ impl Launcher for Subprocess {
             })?;
             let mut secrets = self.secrets(&order.environment);
             order.mcp_servers.values().for_each(|server| secrets.note_server(server));
-            let start = Start { cwd: &order.cwd, variables: &BTreeMap::new(), papers, secrets };
+            let (cwd, variables, owner) = (&order.cwd, &BTreeMap::new(), order.owner.as_deref());
+            let start = Start { cwd, variables, papers, secrets, owner };
             self.start(&arguments(&order), start)
         })
     }
@@ -75,8 +76,8 @@ impl Launcher for Subprocess {
     fn open(&self, order: OpenOrder) -> BoxFuture<'_, Result<RunningSession, LaunchError>> {
         Box::pin(async move {
             let secrets = self.secrets(&order.environment);
-            let (cwd, variables) = (&order.cwd, &order.environment);
-            let start = Start { cwd, variables, papers: Vec::new(), secrets };
+            let (cwd, variables, owner) = (&order.cwd, &order.environment, order.owner.as_deref());
+            let start = Start { cwd, variables, papers: Vec::new(), secrets, owner };
             self.start(&order.arguments, start)
         })
     }
@@ -99,11 +100,12 @@ struct Start<'a> {
     variables: &'a BTreeMap<String, String>,
     papers: Vec<(OsString, PathBuf)>,
     secrets: Secrets,
+    owner: Option<&'a str>,
 }
 
 impl Subprocess {
     fn start(&self, arguments: &[String], start: Start<'_>) -> Result<RunningSession, LaunchError> {
-        let Start { cwd, variables, papers, secrets } = start;
+        let Start { cwd, variables, papers, secrets, owner } = start;
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -116,6 +118,7 @@ impl Subprocess {
             // What it says last is shown to people.
             .env("TILLERMAN_LOG_FORMAT", "text")
             .envs(variables)
+            .env(OWNER_VARIABLE, owner.unwrap_or_default())
             .current_dir(cwd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
-    ProgressNotificationParam, ProtocolVersion, RootsCapabilities, UrlElicitationCapability,
+    ClientCapabilities, ClientConfig, CustomNotification, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability,
+    Implementation, ProgressNotificationParam, ProtocolVersion, RootsCapabilities,
+    UrlElicitationCapability,
 };
 #[expect(deprecated, reason = "servers of all current protocol versions may ask for these")]
 use rmcp::model::{CreateMessageRequestParams, CreateMessageResult, ListRootsResult, Root};
@@ -20,10 +21,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::board::{Board, Order};
 use crate::defaults::filled;
+use crate::pages::OpenPages;
 
 /// What a server hears that wants to use our model: it would spend the user's money unseen.
 const NO_SAMPLING: &str =
     "This client does not let servers use its model (sampling/createMessage). Answer without it.";
+
+/// What a server says when a person is done with a page that it had them open.
+const PAGE_DONE: &str = "notifications/elicitation/complete";
 
 /// Our side of one connection.
 #[derive(Clone, Debug)]
@@ -31,15 +36,12 @@ pub(crate) struct Handler {
     server: String,
     board: Arc<Board>,
     orders: mpsc::WeakSender<Order>,
+    pages: OpenPages,
 }
 
 impl Handler {
-    pub(crate) const fn new(
-        server: String,
-        board: Arc<Board>,
-        orders: mpsc::WeakSender<Order>,
-    ) -> Self {
-        Self { server, board, orders }
+    pub(crate) fn new(server: String, board: Arc<Board>, orders: mpsc::WeakSender<Order>) -> Self {
+        Self { server, board, orders, pages: OpenPages::default() }
     }
 
     fn refresh(&self) {
@@ -59,12 +61,14 @@ impl Handler {
             return ElicitResult::new(ElicitationAction::Decline);
         };
         let wire = serde_json::to_value(&request).unwrap_or_default();
+        let page = wire.get("elicitationId").and_then(Value::as_str);
+        page.into_iter().for_each(|page| self.pages.put(page));
         let asking = host.ask(ControlBody::Person(question(&self.server, &wire)));
         let answer = tokio::select! {
             answer = tokio::time::timeout(self.board.config.limits.call, asking) => answer,
             () = withdrawn.cancelled() => return ElicitResult::new(ElicitationAction::Cancel),
         };
-        match answer.unwrap_or(Err(HostFailure::Gone)) {
+        let result = match answer.unwrap_or(Err(HostFailure::Gone)) {
             Ok(answer) => result_of(&answer, wire.get("requestedSchema")),
             Err(failure) => {
                 tracing::warn!(
@@ -73,6 +77,20 @@ impl Handler {
                 );
                 ElicitResult::new(ElicitationAction::Decline)
             }
+        };
+        if let Some(page) = page.filter(|_| result.action != ElicitationAction::Accept) {
+            self.pages.take(page);
+        }
+        result
+    }
+
+    /// Passes on that a person is done with a page. Of pages that nobody was asked to open, a
+    /// server has nothing to say.
+    async fn page_done(&self, params: Option<&Value>) {
+        let id = params.and_then(|params| params.get("elicitationId")).and_then(Value::as_str);
+        let Some(id) = id.filter(|id| self.pages.take(id)) else { return };
+        if let Some(host) = self.board.host() {
+            host.elicitation_completed(&self.server, id).await;
         }
     }
 }
@@ -141,6 +159,16 @@ impl ClientHandler for Handler {
         _context: NotificationContext<RoleClient>,
     ) {
         self.board.progressed(&self.server, params);
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        if notification.method == PAGE_DONE {
+            self.page_done(notification.params.as_ref()).await;
+        }
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -16,6 +16,7 @@ mod connect;
 mod defaults;
 mod handler;
 mod listing;
+mod pages;
 
 mod transport;
 

@@ -112,6 +112,12 @@ pub trait McpHost: Send + Sync + std::fmt::Debug {
 
     /// Passes on how far a call has come.
     fn progressed(&self, progress: CallProgress);
+
+    /// Passes on that a person is done with a page that a server had them open.
+    ///
+    /// # Cancel safety
+    /// Dropping the future passes on nothing.
+    fn elicitation_completed(&self, server: &str, elicitation_id: &str) -> BoxFuture<()>;
 }
 
 /// How far a call has come.

@@ -11,7 +11,7 @@ use tillerman_ports::{CallProgress, HostFailure, McpRefusal, Tool};
 use tillerman_protocol::RequestId;
 use tillerman_protocol::content::Content;
 use tillerman_protocol::control::{ControlAnswer, ControlCancel, ControlResponse, McpRequest};
-use tillerman_protocol::frame::{Frame, McpServerState, ToolProgress};
+use tillerman_protocol::frame::{Frame, McpServerState, SystemDetail, SystemFrame, ToolProgress};
 use tillerman_protocol::mcp::{McpServerConfig, TaggedMcpServer};
 use tillerman_protocol::tool::ToolSpec;
 
@@ -112,6 +112,9 @@ impl SessionTask {
             McpReport::Asked(ask) => self.ask_host(ask).await,
             McpReport::GaveUp(key) => self.give_up(key).await,
             McpReport::Progressed(progress) => self.show_progress(progress).await,
+            McpReport::Completed { server, elicitation_id } => {
+                self.show_completion(server, elicitation_id).await;
+            }
             McpReport::Done(id, answer) => {
                 self.refresh_tools().await;
                 self.respond(id, answer.map_err(|refusal| (refusal.0, None))).await;
@@ -320,6 +323,13 @@ impl SessionTask {
             extra,
         };
         self.show(Frame::ToolProgress(frame)).await;
+    }
+
+    async fn show_completion(&mut self, mcp_server_name: String, elicitation_id: String) {
+        let detail = SystemDetail::ElicitationComplete { mcp_server_name, elicitation_id };
+        let session_id = self.engine.config().session_id.clone();
+        let uuid = self.ids.entry_id();
+        self.show(Frame::System(Box::new(SystemFrame { detail, session_id, uuid }))).await;
     }
 
     /// A crash of a server's client must not leave prompts or requests waiting.

@@ -34,6 +34,11 @@ pub(crate) enum McpReport {
     /// Nobody wants that answer any more.
     GaveUp(u64),
     Progressed(CallProgress),
+    /// A person is done with a page that a server had them open.
+    Completed {
+        server: String,
+        elicitation_id: String,
+    },
     /// A request of the host is done.
     Done(RequestId, Result<Value, McpRefusal>),
     Rendered(Result<Content, McpRefusal>),
@@ -192,6 +197,17 @@ impl McpHost for Host {
     fn progressed(&self, progress: CallProgress) {
         // Progress that finds no room is of no interest by the time there is some.
         drop(self.reporter.try_send(Report::Mcp(Box::new(McpReport::Progressed(progress)))));
+    }
+
+    fn elicitation_completed(&self, server: &str, elicitation_id: &str) -> BoxFuture<()> {
+        let (server, elicitation_id) = (server.to_owned(), elicitation_id.to_owned());
+        let report = Report::Mcp(Box::new(McpReport::Completed { server, elicitation_id }));
+        let reporter = self.reporter.clone();
+        Box::pin(async move {
+            if reporter.send(report).await.is_err() {
+                tracing::debug!("a page was done with after its session");
+            }
+        })
     }
 }
 

@@ -33,6 +33,11 @@ impl Questions {
         self.open.remove(request)
     }
 
+    /// Forgets the questions about calls; nobody hears that they are over.
+    pub(crate) fn leave_open(&mut self) {
+        self.open.retain(|_, question| !matches!(question, Question::Permission(_)));
+    }
+
     pub(crate) fn bind(&mut self, ask: AskId, programs: Programs) {
         self.programs.insert(ask, programs);
     }

@@ -258,6 +258,8 @@ impl SessionTask {
             Inbound::Closed => self.close().await,
             Inbound::ShutDown => {
                 self.show_everything().await;
+                // Whoever resumes the session is asked again; nobody is to take these back.
+                self.questions.leave_open();
                 self.feed(Input::ShutDown).await;
             }
             Inbound::ParentMode(mode) => self.follow_mode(mode).await,

@@ -25,6 +25,8 @@ export type ConversationState = "idle" | "running" | "waiting" | "paused" | "fai
 export interface Conversation {
   id: string;
   title: string;
+  /** Who made it. */
+  owner: string;
   project_id: string | null;
   cwd: string;
   model: string | null;

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { Conversation } from "../host/contract";
 import { host } from "../host/http";
 import { addressOf, go } from "../route";
-import { attempt, dropConversation, isOwner, putConversation } from "../state";
+import { attempt, dropConversation, isOwner, otherOwner, putConversation } from "../state";
 import type { View } from "../view/view";
 import { Confirm } from "./Dialog";
 import { inspectorOpen } from "./Inspector";
@@ -13,6 +13,7 @@ import { inspectorOpen } from "./Inspector";
 export function Header({ conversation, view }: { conversation: Conversation; view: View }) {
   const [renaming, setRenaming] = useState(false);
   const [asked, setAsked] = useState(false);
+  const owner = otherOwner(conversation);
   const change = (patch: Parameters<typeof host.change>[1]): void =>
     void attempt(async () => putConversation(await host.change(conversation.id, patch)));
   return (
@@ -35,6 +36,11 @@ export function Header({ conversation, view }: { conversation: Conversation; vie
         </h1>
       )}
       <StateTag view={view} />
+      {owner !== null && (
+        <span class="tag" title="Whose conversation it is">
+          {owner}
+        </span>
+      )}
       <span class="grow" />
       <code class="cwd muted small" title="Working directory">
         {conversation.cwd}

@@ -7,7 +7,7 @@ import { useNow } from "../clock";
 import type { Conversation } from "../host/contract";
 import { host } from "../host/http";
 import { addressOf, route } from "../route";
-import { attempt, conversations, listLoaded, loadMore, moreConversations, pending, projects } from "../state";
+import { attempt, conversations, listLoaded, loadMore, moreConversations, otherOwner, pending, projects } from "../state";
 import { ago } from "../text/format";
 import { plainLine } from "../text/plain";
 
@@ -118,6 +118,7 @@ function Row({ conversation }: { conversation: Conversation }) {
   const now = useNow(false);
   const here = route.value.page === "conversation" && route.value.id === conversation.id;
   const state = STATE_TEXT[conversation.state];
+  const owner = otherOwner(conversation);
   return (
     <li>
       <a
@@ -134,6 +135,11 @@ function Row({ conversation }: { conversation: Conversation }) {
             </span>
           )}
           {conversation.state === "running" && <span class="pulse" role="img" aria-label="running" />}
+          {owner !== null && (
+            <span class="tag" title="Whose conversation it is" data-testid="owner">
+              {owner}
+            </span>
+          )}
           <span class="muted small">{ago(conversation.updated_at, now)}</span>
         </span>
         <span class="row-text muted small">

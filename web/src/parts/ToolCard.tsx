@@ -139,6 +139,8 @@ function Input({ call, state }: { call: Call; state: CallState }) {
   switch (call.name) {
     case "Bash":
       return <pre class="command">{String(fields["command"] ?? "")}</pre>;
+    case "Monitor":
+      return typeof fields["command"] === "string" ? <pre class="command">{fields["command"]}</pre> : null;
     case "TodoWrite":
       return <TodoList todos={readTodos(call.input) ?? []} />;
     case "ExitPlanMode":

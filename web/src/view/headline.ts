@@ -21,6 +21,7 @@ const TELLING: Record<string, string[]> = {
   TaskOutput: ["task_id"],
   TaskStop: ["task_id"],
   SendMessage: ["to", "message"],
+  Monitor: ["description", "command", "task_id"],
 };
 
 const LONGEST = 140;
@@ -33,7 +34,8 @@ export function headline(call: Call): string {
   }
   const telling = TELLING[call.name] ?? Object.keys(fields);
   const parts = telling.flatMap((name) => (typeof fields[name] === "string" ? [fields[name] as string] : []));
-  const text = TELLING[call.name] === undefined ? (parts[0] ?? "") : parts.join(" in ");
+  const between = call.name === "Monitor" ? ": " : " in ";
+  const text = TELLING[call.name] === undefined ? (parts[0] ?? "") : parts.join(between);
   const line = visible(text.trim().split("\n")[0] ?? "");
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
 }

@@ -47,6 +47,9 @@ export function applySystem(draft: Draft, at: string, frame: SystemFrame): void 
     case "informational":
       notice(draft, at, frame.uuid, levelOf(frame.level), frame.content);
       return;
+    case "elicitation_complete":
+      notice(draft, at, frame.uuid, "info", `${frame.mcp_server_name} says that its page is done with.`);
+      return;
     case "local_command_output":
       draft.put(MAIN, {
         type: "text",

@@ -17,3 +17,5 @@ mod leftover_trees;
 mod main_agent;
 #[cfg(test)]
 mod orders;
+#[cfg(test)]
+mod owners;

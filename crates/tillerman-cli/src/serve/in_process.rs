@@ -124,6 +124,7 @@ impl InProcess {
         let mut session = SessionOrder {
             cwd: order.cwd.clone(),
             environment: self.environment.clone(),
+            owner: order.owner.clone(),
             frames: FrameOrder { partial_messages: true, ..FrameOrder::default() },
             parts: Parts {
                 stage_program: std::env::current_exe().ok(),
@@ -189,6 +190,7 @@ impl Launcher for InProcess {
             let mut session = order_in(order.cwd, environment, &arguments)
                 .map_err(|failure| failed(failure.message))?;
             session.parts.connections = self.connections.clone();
+            session.owner = order.owner;
             self.start(&session).await
         })
     }

@@ -59,6 +59,8 @@ mod secrets;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
+mod serve_owners;
+#[cfg(test)]
 mod serve_storage;
 #[cfg(test)]
 mod served;

@@ -67,6 +67,23 @@ async fn a_card_outlives_kill_minus_nine_and_answering_it_runs_the_call() {
 }
 
 #[tokio::test]
+async fn a_card_outlives_sigterm_and_answering_it_runs_the_call() {
+    for more in [&[][..], &["--isolate"]] {
+        let world = World::new();
+        let mut host = Served::start(&world, more).await;
+        let id = host.say("run `echo once >> made`").await;
+        let card = host.card().await;
+        host.process.signal(Signal::TERM);
+        within("the end", host.process.child.wait()).await.unwrap();
+        let host = Served::again(&world, &host.token, more).await;
+        assert_eq!(host.card().await, card, "its session did not take it back");
+        host.answer(&card, json!({"decision": "allow"})).await;
+        host.reaches(&id, "idle").await;
+        assert_eq!(std::fs::read_to_string(world.file("made")).unwrap(), "once\n");
+    }
+}
+
+#[tokio::test]
 async fn isolated_sessions_do_the_same() {
     let world = World::new();
     let mut host = Served::start(&world, &["--isolate"]).await;

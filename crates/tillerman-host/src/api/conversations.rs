@@ -14,7 +14,7 @@ use crate::api::routes::ApiState;
 use crate::compose::check_mode;
 use crate::live::{News, Order, new_id};
 use crate::settings::HostSettings;
-use crate::store::{AuditNote, ConversationRow, Kind, ListQuery, search};
+use crate::store::{Among, AuditNote, ConversationRow, Kind, ListQuery, search};
 use crate::wire::{Conversation, ConversationPatch, ConversationState, NewConversation, Project};
 
 const PAGE: usize = 50;
@@ -52,7 +52,7 @@ pub(crate) async fn list(
     if let Some(words) = query.search.filter(|words| !words.trim().is_empty()) {
         let found = state.shared.store.read(move |db| {
             let mut found = Vec::new();
-            for (id, snippet) in search(db, &words, limit)? {
+            for (id, snippet) in search(db, &words, Among::All, limit)? {
                 if let Some(mut row) = ConversationRow::find(db, &id)? {
                     row.shown.snippet = Some(snippet);
                     found.push(row.shown);
@@ -122,6 +122,7 @@ pub(crate) async fn create(
         shown: Conversation {
             id,
             title,
+            owner: user.name.clone(),
             project_id: wanted.project_id,
             cwd,
             model: wanted.model.or(project.model).unwrap_or_default(),

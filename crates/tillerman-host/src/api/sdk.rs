@@ -12,10 +12,11 @@ use serde_json::Value;
 use tillerman_protocol::open::{ClientMessage, HostMessage};
 use tokio::task::JoinSet;
 
+use crate::access::User;
 use crate::api::endpoint::Caller;
 use crate::api::error::ApiError;
 use crate::api::routes::ApiState;
-use crate::launch::{LaunchError, OpenOrder, RunEnd, RunningSession};
+use crate::launch::{LaunchError, OWNER_VARIABLE, OpenOrder, RunEnd, RunningSession};
 
 /// A frame may hold pictures.
 const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
@@ -26,7 +27,7 @@ const LONGEST_SEND: Duration = Duration::from_secs(60);
 const BYPASSING: [&str; 2] =
     ["--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"];
 /// Variables that decide where the host's own data and credentials come from.
-const RESERVED: [&str; 4] = ["HOME", "PATH", "CLAUDE_CONFIG_DIR", "TILLERMAN_HOME"];
+const RESERVED: [&str; 5] = ["HOME", "PATH", "CLAUDE_CONFIG_DIR", "TILLERMAN_HOME", OWNER_VARIABLE];
 
 pub(crate) async fn sdk(
     State(state): State<Arc<ApiState>>,
@@ -37,13 +38,13 @@ pub(crate) async fn sdk(
         return Err(ApiError::forbidden("Sessions of one's own are for owners of the host."));
     }
     let upgrade = upgrade.max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE);
-    Ok(upgrade.on_upgrade(move |socket| serve(state, socket)))
+    Ok(upgrade.on_upgrade(move |socket| serve(state, user, socket)))
 }
 
-async fn serve(state: Arc<ApiState>, mut socket: WebSocket) {
+async fn serve(state: Arc<ApiState>, user: User, mut socket: WebSocket) {
     let open_sockets = &state.shared.metrics.sdk_sockets;
     open_sockets.fetch_add(1, Ordering::Relaxed);
-    let last = match open(&state, &mut socket).await {
+    let last = match open(&state, &user, &mut socket).await {
         Ok(session) => match carry(&state, session, &mut socket).await {
             (end, Spoke::Never) if end.exit_code != 0 && !end.message.is_empty() => {
                 let code = Some("invalid_options".to_owned());
@@ -60,6 +61,7 @@ async fn serve(state: Arc<ApiState>, mut socket: WebSocket) {
 
 async fn open(
     state: &ApiState,
+    user: &User,
     socket: &mut WebSocket,
 ) -> Result<RunningSession, (String, &'static str)> {
     let invalid = |text: String| (text, "invalid_options");
@@ -88,7 +90,8 @@ async fn open(
         return Err(invalid(format!("{name} is the host's own and cannot be set.")));
     }
     let cwd = options.cwd.map_or_else(|| state.shared.settings.cwd.clone(), PathBuf::from);
-    let order = OpenOrder { cwd, arguments: options.args, environment: options.env };
+    let owner = state.shared.further_owner(&user.name);
+    let order = OpenOrder { cwd, arguments: options.args, environment: options.env, owner };
     let opened = state.shared.launcher.open(order).await;
     opened.map_err(|LaunchError { message, session_is_gone }| {
         (message, if session_is_gone { "session_not_found" } else { "invalid_options" })

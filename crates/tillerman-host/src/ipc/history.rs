@@ -21,6 +21,7 @@ pub(crate) async fn begin(shared: &Shared, permission_mode: &str) -> Result<Conv
     let shown = Conversation {
         id: new_id().ok_or_else(no_ids)?,
         title: String::new(),
+        owner: shared.first_owner.clone(),
         project_id: None,
         cwd: shared.settings.cwd.display().to_string(),
         model: String::new(),

@@ -3,16 +3,15 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tillerman_protocol::Moment;
 use tillerman_protocol::control::CanUseTool;
 
 use crate::display::{Bound, display, kind_of, suggestions};
-use crate::live::answers::{answer_for, denial, outcome, refusal, retelling};
+use crate::live::answers::{answer_for, denial, outcome, refusal};
 use crate::live::committing::Change;
 use crate::live::feed::News;
 use crate::live::order::{Refusal, Reply};
-use crate::live::run::Pending;
 use crate::live::shared::new_id;
 use crate::live::talk::Talk;
 use crate::metrics::Metrics;
@@ -62,6 +61,7 @@ impl Talk {
             }
             // The call is not the one that people looked at.
             self.settle_quietly(card.shown.id.clone(), ApprovalState::Withdrawn).await;
+            self.use_up(vec![card.shown.id.clone()]).await;
         }
         // A call that was allowed before the host ended, and that the model has made anew.
         let allowed = open.iter().filter(is_bound).find(|card| {
@@ -226,29 +226,8 @@ impl Talk {
         Ok(outcome)
     }
 
-    /// Tells everybody of an answer and hands it to the session, starting that if need be.
-    async fn settled(&mut self, card: StoredApproval) {
-        self.row.shown.pending_approvals = self.row.shown.pending_approvals.saturating_sub(1);
-        if self.row.shown.pending_approvals == 0 {
-            self.row.shown.state = ConversationState::Running;
-        }
-        self.keep(Change::event(Event::Approval { approval: Box::new(card.shown.clone()) })).await;
-        self.shared.tell(News::approval(&card.shown));
-        let is_bound = |run: &crate::live::run::Run| run.cards.contains_key(&card.shown.id);
-        match &self.run {
-            Some(run) if is_bound(run) => self.hand_over(card).await,
-            // The run that is on its way asks again and gets the answer then.
-            Some(_) => {}
-            None => {
-                if let Err(refusal) = self.ensure_run().await {
-                    self.failed_to_start(&refusal).await;
-                }
-            }
-        }
-    }
-
     /// Gives the session an answer, once.
-    async fn hand_over(&mut self, card: StoredApproval) {
+    pub(crate) async fn hand_over(&mut self, card: StoredApproval) {
         let id = card.shown.id.clone();
         let request = self.run.as_mut().and_then(|run| run.cards.remove(&id));
         let Some(request_id) = request else { return };
@@ -256,17 +235,23 @@ impl Talk {
         // could run twice.
         let fresh = self.shared.store.write(move |db| StoredApproval::deliver(db, &id)).await;
         let kind = card.shown.kind;
+        let is_first = matches!(fresh, Ok(true));
         let answer = match fresh {
-            Ok(true) => card.answer.unwrap_or_else(|| denial(kind)),
+            Ok(true) => card.answer.clone().unwrap_or_else(|| denial(kind)),
             Ok(false) => refusal(kind, "This answer was used before."),
             Err(error) => {
                 tracing::error!(%error, "an answer could not be noted, so it was a refusal");
                 refusal(kind, "The answer could not be stored.")
             }
         };
-        if let Some(run) = &mut self.run {
-            run.set_busy();
-            run.respond(&request_id, answer).await;
+        let Some(run) = &mut self.run else { return };
+        run.set_busy();
+        // A session that takes nothing any more has ended; the next one asks again.
+        if !run.respond(&request_id, answer).await && is_first {
+            let returned = self.shared.store.write(move |db| card.take_back(db)).await;
+            if let Err(error) = returned {
+                tracing::error!(%error, "an answer was lost with its session");
+            }
         }
     }
 
@@ -307,6 +292,17 @@ impl Talk {
             run.cards.remove(&card);
         }
         self.settle_quietly(card, ApprovalState::Withdrawn).await;
+        self.wait_no_more().await;
+    }
+
+    /// A conversation whose last card is gone works again, where its run does.
+    pub(crate) async fn wait_no_more(&mut self) {
+        let is_busy = self.run.as_ref().is_some_and(|run| run.busy_since.is_some());
+        let shown = &mut self.row.shown;
+        if is_busy && shown.pending_approvals == 0 && shown.state == ConversationState::Waiting {
+            shown.state = ConversationState::Running;
+            self.keep(Change::default()).await;
+        }
     }
 
     /// Withdraws every card that still waits.
@@ -319,7 +315,7 @@ impl Talk {
     }
 
     /// Settles a card without an answer for the session.
-    async fn settle_quietly(&mut self, id: String, state: ApprovalState) {
+    pub(crate) async fn settle_quietly(&mut self, id: String, state: ApprovalState) {
         let at = self.shared.now();
         let settled = Settled { state, by: None, at, message: None, answer: None };
         let outcome =
@@ -335,62 +331,6 @@ impl Talk {
     pub(crate) async fn open_cards(&self) -> Result<Vec<StoredApproval>, Refusal> {
         let id = self.row.shown.id.clone();
         Ok(self.shared.store.read(move |db| StoredApproval::open_of(db, &id)).await?)
-    }
-
-    /// Has a resumed session take up the calls again that cards are about.
-    pub(crate) async fn reopen(&mut self) {
-        let session = self.row.shown.session_id.clone().unwrap_or_default();
-        let open = self.open_cards().await.unwrap_or_default();
-        let (ours, others): (Vec<_>, Vec<_>) =
-            open.into_iter().filter(|card| !card.told).partition(|card| card.session_id == session);
-        for card in others {
-            self.settle_quietly(card.shown.id, ApprovalState::Withdrawn).await;
-        }
-        if ours.is_empty() {
-            return;
-        }
-        let calls: Vec<&str> = ours.iter().map(|card| card.shown.tool_use_id.as_str()).collect();
-        // Questions of servers belong to no call.
-        let calls: Vec<&str> = calls.into_iter().filter(|call| !call.is_empty()).collect();
-        let body = json!({"subtype": "reopen_calls", "tool_use_ids": calls});
-        let cards = ours.iter().map(|card| card.shown.id.clone()).collect();
-        if let Some(run) = &mut self.run {
-            run.request(body, Pending::Reopening(cards)).await;
-        }
-    }
-
-    /// The session has said which calls it took up again.
-    pub(crate) async fn reopened(&mut self, cards: &[String], answer: &Value) {
-        let taken: Vec<&str> =
-            answer["reopened"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut told = Vec::new();
-        for card in self.open_cards().await.unwrap_or_default() {
-            let is_ours = cards.contains(&card.shown.id);
-            if !is_ours || taken.contains(&card.shown.tool_use_id.as_str()) {
-                continue;
-            }
-            match card.shown.state {
-                ApprovalState::Pending => {
-                    self.settle_quietly(card.shown.id, ApprovalState::Withdrawn).await;
-                }
-                _ => told.push((card.shown.id.clone(), retelling(&card.shown))),
-            }
-        }
-        let (ids, told): (Vec<String>, Vec<String>) = told.into_iter().unzip();
-        if let Some(run) = self.run.as_mut().filter(|_| !told.is_empty()) {
-            run.set_busy();
-            let content = told.join("\n\n");
-            let frame = json!({"type": "user", "session_id": "", "parent_tool_use_id": null,
-                "isSynthetic": true, "message": {"role": "user", "content": content}});
-            run.send(frame).await;
-            let noted =
-                self.shared.store.write(move |db| StoredApproval::note_told(db, &ids)).await;
-            if let Err(error) = noted {
-                tracing::error!(%error, "a session may be told of an answer once more");
-            }
-        }
-        // With nothing taken up, whatever was cut off has to be started by its own message.
-        self.deliver_all(taken.is_empty() && told.is_empty()).await;
     }
 
     async fn refuse(&self, request_id: &str, kind: ApprovalKind, message: &str) {

@@ -117,7 +117,7 @@ struct Keeper {
     shared: Arc<Shared>,
     talks: HashMap<String, (Id, mpsc::Sender<Order>)>,
     names: HashMap<Id, String>,
-    work: JoinSet<()>,
+    work: JoinSet<Vec<Order>>,
     is_leaving: bool,
 }
 
@@ -142,24 +142,39 @@ impl Keeper {
                     None => return,
                 },
                 Some(ended) = self.work.join_next_with_id() => {
-                    let id = match ended {
-                        Ok((id, ())) => id,
+                    let (id, late) = match ended {
+                        Ok(ended) => ended,
                         Err(error) => {
                             tracing::error!(%error, "the task of a conversation broke");
-                            error.id()
+                            (error.id(), Vec::new())
                         }
                     };
-                    self.forget(id);
+                    if let Some(name) = self.forget(id) {
+                        self.pass_on(&name, late).await;
+                    }
                 }
                 _ = sweep.tick() => self.expire().await,
             }
         }
     }
 
-    fn forget(&mut self, id: Id) {
-        let Some(name) = self.names.remove(&id) else { return };
+    fn forget(&mut self, id: Id) -> Option<String> {
+        let name = self.names.remove(&id)?;
         if self.talks.get(&name).is_some_and(|(held, _)| *held == id) {
             self.talks.remove(&name);
+        }
+        Some(name)
+    }
+
+    /// Hands what came just as a task left to the next one.
+    async fn pass_on(&mut self, name: &str, late: Vec<Order>) {
+        if late.is_empty() {
+            return;
+        }
+        let Ok(talk) = self.find(name).await else { return };
+        for order in late {
+            // Whoever waits for one that finds no room hears that the conversation does not answer.
+            drop(talk.try_send(order));
         }
     }
 

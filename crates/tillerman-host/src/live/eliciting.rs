@@ -1,5 +1,6 @@
 //! Questions of MCP servers as cards: kept and answered like questions about calls.
 
+use serde_json::{Value, json};
 use tillerman_protocol::control::PersonRequest;
 
 use crate::display::{Bound, of_elicitation};
@@ -23,7 +24,7 @@ impl Talk {
             cwd: &self.row.shown.cwd,
             session: &session,
             mode: "",
-            programs: &serde_json::Value::Null,
+            programs: &Value::Null,
         };
         let hash = bound.hash();
         let open = match self.open_cards().await {
@@ -57,6 +58,33 @@ impl Talk {
             ..self.blank_card()
         };
         self.issue(request_id, card).await;
+    }
+
+    /// A server says that the person is done with its page; nobody has to be asked any more whether
+    /// to open it.
+    pub(crate) async fn page_done(&mut self, frame: &Value) {
+        let Some(run) = &self.run else { return };
+        let waiting: Vec<String> = run.cards.keys().cloned().collect();
+        let asked = ["mcp_server_name", "elicitation_id"];
+        for card in self.open_cards().await.unwrap_or_default() {
+            let Approval { id, state, input, elicitation, .. } = card.shown;
+            let Some(shown) = elicitation.filter(|_| waiting.contains(&id)) else { continue };
+            let is_it = state == ApprovalState::Pending
+                && asked.iter().all(|name| input[name] == frame[name] && input[name].is_string());
+            if !is_it {
+                continue;
+            }
+            let request = self.run.as_mut().and_then(|run| run.cards.remove(&id));
+            self.settle_quietly(id, ApprovalState::Withdrawn).await;
+            // It agrees to opening the page, which has happened, and to nothing that people could
+            // not have agreed to.
+            let is_page = shown.url.is_some() && shown.problem.is_none();
+            let action = if is_page { "accept" } else { "decline" };
+            if let (Some(run), Some(request)) = (&self.run, request) {
+                run.respond(&request, json!({"action": action})).await;
+            }
+        }
+        self.wait_no_more().await;
     }
 
     async fn decline_server(&self, request_id: &str) {

@@ -34,7 +34,15 @@ impl Talk {
                 "control_cancel_request" => {
                     self.keep(std::mem::take(&mut change)).await;
                     let request = frame["request_id"].as_str().unwrap_or_default().to_owned();
-                    self.withdraw_request(&request).await;
+                    // A question that ends because the host does is still open.
+                    if !self.is_draining {
+                        self.withdraw_request(&request).await;
+                    }
+                }
+                "system" if frame["subtype"] == "elicitation_complete" => {
+                    self.keep(std::mem::take(&mut change)).await;
+                    self.page_done(&frame).await;
+                    self.note(frame, &mut change);
                 }
                 "transcript_mirror" | "keep_alive" => {}
                 _ => self.note(frame, &mut change),

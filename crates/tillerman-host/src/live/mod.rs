@@ -17,6 +17,7 @@ mod eliciting;
 mod hearing;
 mod model_meter;
 mod queue;
+mod reopening;
 mod saying;
 mod starting;
 mod trouble;

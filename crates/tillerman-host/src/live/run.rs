@@ -29,6 +29,8 @@ pub(crate) struct Run {
     pub(crate) cards: HashMap<String, String>,
     /// What the session said about itself.
     pub(crate) greeting: Option<Value>,
+    /// What it is told when it takes up nothing again by itself.
+    pub(crate) nudge: Option<&'static str>,
     pub(crate) has_spoken: bool,
     pub(crate) beginning: Beginning,
     /// The host told it to end.
@@ -78,6 +80,7 @@ impl Run {
             counter: 0,
             cards: HashMap::new(),
             greeting: None,
+            nudge: None,
             has_spoken: false,
             beginning,
             is_leaving: false,
@@ -142,21 +145,31 @@ impl Run {
         self.requests.values().any(|(_, pending)| matches!(pending, Pending::Reopening(_)))
     }
 
+    /// Whether the session has yet to answer something; it is not let go before.
+    pub(crate) fn owes_answers(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
     /// When the first answer is overdue.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.requests.values().map(|(deadline, _)| *deadline).min()
     }
 
-    /// Tells those who waited too long.
-    pub(crate) fn give_up_overdue(&mut self) {
+    /// Tells those who waited too long, and returns the cards whose calls the session was to take
+    /// up again.
+    pub(crate) fn give_up_overdue(&mut self) -> Option<Vec<String>> {
         let now = Instant::now();
         let overdue = self.requests.iter().filter(|(_, (deadline, _))| *deadline <= now);
         let overdue: Vec<String> = overdue.map(|(id, _)| id.clone()).collect();
+        let mut reopening = None;
         for id in overdue {
-            if let Some(pending) = self.take_request(&id) {
-                pending.fail(&silent());
+            match self.take_request(&id) {
+                Some(Pending::Reopening(cards)) => reopening = Some(cards),
+                Some(pending) => pending.fail(&silent()),
+                None => {}
             }
         }
+        reopening
     }
 
     /// Tells everybody who waits that nothing will come.

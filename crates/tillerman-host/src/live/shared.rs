@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) now: Now,
     /// What is wrong with the files of projects and agents.
     pub(crate) problems: watch::Sender<Arc<Vec<FileProblem>>>,
+    /// The user whose agents remember things where they do without a host.
+    pub(crate) first_owner: String,
 }
 
 impl fmt::Debug for Shared {
@@ -37,6 +39,11 @@ impl fmt::Debug for Shared {
 impl Shared {
     pub(crate) fn now(&self) -> Moment {
         (self.now)()
+    }
+
+    /// An owner as sessions are told; nothing for the first.
+    pub(crate) fn further_owner(&self, owner: &str) -> Option<String> {
+        (owner != self.first_owner).then(|| owner.to_owned())
     }
 
     /// Tells everybody who watches. Nobody may.

@@ -67,6 +67,7 @@ impl Talk {
         let mut order = composition.order(session, cwd, mode);
         order.model = Some(self.shown().model).filter(|model| !model.is_empty());
         order.may_bypass = self.shared.settings.may_bypass;
+        order.owner = self.shared.further_owner(&self.row.shown.owner);
         order.guarded_paths.extend(guarded(self.shared.store.directory()));
         let launching = self.shared.launcher.launch(order);
         let longest = self.shared.settings.timeouts.startup;
@@ -84,9 +85,7 @@ impl Talk {
         self.run = Some(run);
         Metrics::count(&self.shared.metrics.runs_started);
         self.shared.metrics.sessions.fetch_add(1, Ordering::Relaxed);
-        if is_resumed {
-            self.reopen().await;
-        }
+        self.reopen().await;
         Ok(Ok(()))
     }
 
@@ -149,16 +148,14 @@ impl Talk {
         Ok(composition)
     }
 
-    /// Whether a run is asking its session to take up calls again.
-    pub(crate) fn is_reopening(&self) -> bool {
-        self.run.as_ref().is_some_and(Run::is_reopening)
-    }
-
-    /// Gives a conversation whose session is gone a new one that knows what was said.
+    /// Gives a conversation whose session is gone a new one that knows what was said, and what was
+    /// answered.
     pub(crate) async fn heal(&mut self) -> Result<(), Refusal> {
         self.trouble.is_healed = true;
         self.withdraw_all().await;
-        self.retelling = Some(self.retell().await?);
+        let mut retelling = vec![self.retell().await?];
+        retelling.extend(self.retell_answers().await);
+        self.retelling = Some(retelling.join("\n\n"));
         self.row.shown.session_id = None;
         self.row.session_begun = false;
         self.row.session_cost = 0.0;
@@ -205,30 +202,30 @@ impl Talk {
         if self.run.is_some() {
             return;
         }
+        let cards = self.unheard_cards().await;
+        let answered = cards.iter().filter(|card| card.is_unheard()).count();
         match self.row.shown.state {
-            ConversationState::Paused => self.plan_look_now(),
+            ConversationState::Paused => return self.plan_look_now(),
             ConversationState::Waiting | ConversationState::Running => {
-                let open = self.open_cards().await.unwrap_or_default();
-                let pending = self.row.shown.pending_approvals;
-                if pending > 0 && open.len() == pending as usize {
+                if !cards.is_empty() && answered == 0 {
                     let text = "The host was restarted. The question is still open; the run goes \
                                 on once it is answered.";
                     return self.enter(ConversationState::Waiting, RunState::Idle, text).await;
                 }
-                if open.is_empty() && self.messages.is_empty() {
+                if cards.is_empty() && self.messages.is_empty() {
                     return self.enter(ConversationState::Idle, RunState::Idle, "").await;
                 }
-                let text = "The host was restarted, and the run goes on.";
-                self.enter(ConversationState::Running, RunState::Restarting, text).await;
-                if self.messages.is_empty() {
-                    if let Err(refusal) = self.ensure_run().await {
-                        self.failed_to_start(&refusal).await;
-                    }
-                } else {
-                    self.deliver().await;
-                }
             }
-            ConversationState::Idle | ConversationState::Failed => {}
+            // The host ended before anybody could take up an answer that it had accepted.
+            ConversationState::Idle | ConversationState::Failed if answered > 0 => {}
+            ConversationState::Idle | ConversationState::Failed => return,
+        }
+        let text = "The host was restarted, and the run goes on.";
+        self.enter(ConversationState::Running, RunState::Restarting, text).await;
+        if self.messages.is_empty() {
+            self.start_for_answers().await;
+        } else {
+            self.deliver().await;
         }
     }
 }

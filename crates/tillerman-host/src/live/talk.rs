@@ -100,8 +100,8 @@ impl Talk {
         }
     }
 
-    /// Lives until nobody needs the conversation.
-    pub(crate) async fn live(mut self, mut orders: mpsc::Receiver<Order>) {
+    /// Lives until nobody needs the conversation, and returns what came too late.
+    pub(crate) async fn live(mut self, mut orders: mpsc::Receiver<Order>) -> Vec<Order> {
         self.load_messages().await;
         let mut frames = Vec::with_capacity(TOGETHER);
         let mut idle_since = Instant::now();
@@ -118,7 +118,7 @@ impl Talk {
             };
             match step {
                 Step::Told(Some(order)) => self.told(order).await,
-                Step::Told(None) => return,
+                Step::Told(None) => return Vec::new(),
                 Step::Heard(0) => self.wait_for_end().await,
                 Step::Heard(_) => self.hear(std::mem::take(&mut frames)).await,
                 Step::Ended(end) => {
@@ -129,28 +129,17 @@ impl Talk {
                     self.due().await;
                     idle_since = Instant::now();
                 }
-                Step::Due if idle_since.elapsed() >= LINGER => return self.leave(orders).await,
+                Step::Due if idle_since.elapsed() >= LINGER => return leftovers(orders),
                 Step::Due => {}
             }
             while self.errands.try_join_next().is_some() {}
         }
+        Vec::new()
     }
 
     /// Whether anything is under way or anybody looks.
     fn is_needed(&self) -> bool {
         self.run.is_some() || self.feed.receiver_count() > 0 || self.next_deadline().is_some()
-    }
-
-    /// Leaves, unless somebody came in the last moment.
-    async fn leave(mut self, mut orders: mpsc::Receiver<Order>) {
-        orders.close();
-        while let Some(order) = orders.recv().await {
-            self.told(order).await;
-        }
-        // What the last orders began must not be cut off.
-        if self.run.is_some() {
-            self.drain().await;
-        }
     }
 
     async fn told(&mut self, order: Order) {
@@ -271,6 +260,16 @@ async fn receive(run: &mut Option<Run>, frames: &mut Vec<Value>) -> usize {
         Some(run) => run.outbound.recv_many(frames, TOGETHER).await,
         None => std::future::pending().await,
     }
+}
+
+/// What came in the last moment is for the next task: whatever this one began would end with it.
+fn leftovers(mut orders: mpsc::Receiver<Order>) -> Vec<Order> {
+    orders.close();
+    let mut late = Vec::new();
+    while let Ok(order) = orders.try_recv() {
+        late.push(order);
+    }
+    late
 }
 
 fn broken(error: &tokio::task::JoinError) -> RunEnd {

@@ -26,6 +26,9 @@ const LONGEST_LOOK: Duration = Duration::from_secs(15);
 pub(crate) const IN_USE: &str = "is already in use";
 /// Exit codes of a session that itself decided not to start.
 const REFUSALS: std::ops::Range<i32> = 1..128;
+/// What a session is told that was cut off without a message.
+const BACK: &str = "The model's provider was out of order and is back. Go on with the work.";
+const BROKE: &str = "The run broke and was started again. Go on with the work.";
 /// How much of what a session said when it broke is shown.
 const SHOWN: usize = 600;
 
@@ -37,8 +40,12 @@ impl Talk {
             return;
         }
         if run.beginning == Beginning::Stale && !self.trouble.is_healed {
+            let is_answered = self.has_answers().await;
             if let Err(refusal) = self.heal().await {
                 return self.failed_to_start(&refusal).await;
+            }
+            if is_answered && self.messages.is_empty() {
+                return self.start_for_answers().await;
             }
             return self.deliver().await;
         }
@@ -48,7 +55,7 @@ impl Talk {
             return self.deliver().await;
         }
         let was_busy = run.busy_since.is_some() || !self.messages.is_empty();
-        if !was_busy {
+        if !was_busy && !self.has_answers().await {
             return;
         }
         Metrics::count(&self.shared.metrics.runs_broken);
@@ -142,23 +149,18 @@ impl Talk {
         }
         let text = "The model's provider answers again, and the conversation goes on.";
         self.enter(ConversationState::Running, RunState::Running, text).await;
-        self.go_on().await;
+        self.go_on(BACK).await;
     }
 
-    /// Has the session answer what it could not while its provider was out of order.
-    async fn go_on(&mut self) {
+    /// Has the session answer what it could not, and tells it why where it has no message.
+    async fn go_on(&mut self, why: &'static str) {
         if !self.messages.is_empty() {
             return self.deliver().await;
         }
         if let Err(refusal) = self.ensure_run().await {
             return self.failed_to_start(&refusal).await;
         }
-        let Some(run) = &mut self.run else { return };
-        run.set_busy();
-        let content = "The model's provider was out of order and is back. Go on with the work.";
-        let frame = serde_json::json!({"type": "user", "session_id": "", "isSynthetic": true,
-            "parent_tool_use_id": null, "message": {"role": "user", "content": content}});
-        run.send(frame).await;
+        self.nudge(why).await;
     }
 
     /// A person stops what is going on.
@@ -166,6 +168,7 @@ impl Talk {
         let note = self.audit_note(&by, "run.interrupt", String::new());
         self.trouble.restart_at = None;
         self.trouble.look_at = None;
+        self.use_up_answers().await;
         let is_busy = self.run.as_ref().is_some_and(|run| run.busy_since.is_some());
         if is_busy && let Some(run) = &mut self.run {
             run.request(serde_json::json!({"subtype": "interrupt"}), Pending::Nobody).await;
@@ -194,6 +197,7 @@ impl Talk {
                     due.push(Some(since + timeouts.hard));
                 }
                 Some(since) => due.push(Some(since + timeouts.hard)),
+                None if run.owes_answers() => {}
                 None => due.push(Some(run.idle_since + timeouts.idle)),
             }
         }
@@ -209,14 +213,17 @@ impl Talk {
         if self.trouble.restart_at.is_some_and(|at| at <= now) {
             self.trouble.restart_at = None;
             Metrics::count(&self.shared.metrics.runs_restarted);
-            return self.go_on().await;
+            return self.go_on(BROKE).await;
         }
         if self.trouble.look_at.is_some_and(|at| at <= now) {
             return self.look().await;
         }
         let timeouts = self.shared.settings.timeouts.clone();
         let Some(run) = &mut self.run else { return };
-        run.give_up_overdue();
+        if let Some(cards) = run.give_up_overdue() {
+            // What it did not take up it has to be told of.
+            return self.reopened(&cards, &serde_json::Value::Null).await;
+        }
         let is_silent = !run.has_spoken && run.greeting.is_none();
         let problem = match run.busy_since {
             _ if is_silent && run.started + timeouts.startup <= now => {
@@ -228,7 +235,7 @@ impl Talk {
             Some(_) if run.cards.is_empty() && run.last_output + timeouts.inactivity <= now => {
                 Some(format!("Nothing came for {} s.", timeouts.inactivity.as_secs()))
             }
-            None if run.idle_since + timeouts.idle <= now => {
+            None if run.idle_since + timeouts.idle <= now && !run.owes_answers() => {
                 run.close_input();
                 None
             }

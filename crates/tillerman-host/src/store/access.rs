@@ -1,5 +1,8 @@
 //! How the rest of the host reaches the database: one writer, several readers.
 
+#[cfg(test)]
+mod tests;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,8 +53,6 @@ struct Inner {
     jobs: mpsc::Sender<Job>,
     readers: Mutex<Vec<Connection>>,
     directory: PathBuf,
-    /// Held so that no second host opens the directory; absent for tools beside a host.
-    _lock: Option<File>,
 }
 
 impl std::fmt::Debug for Inner {
@@ -82,10 +83,11 @@ impl Store {
         Self::with_lock(directory, None)
     }
 
+    /// The lock keeps other hosts out of the directory; tools beside a host have none.
     fn with_lock(directory: &Path, lock: Option<File>) -> Result<Self, OpenStoreError> {
-        let jobs = writer::start(open::writer(directory)?).map_err(OpenStoreError::Thread)?;
+        let jobs = writer::start(open::writer(directory)?, lock).map_err(OpenStoreError::Thread)?;
         let readers = Mutex::new(Vec::new());
-        let inner = Inner { jobs, readers, directory: directory.to_owned(), _lock: lock };
+        let inner = Inner { jobs, readers, directory: directory.to_owned() };
         Ok(Self { inner: Arc::new(inner) })
     }
 

@@ -168,6 +168,20 @@ impl StoredApproval {
     }
 }
 
+impl StoredApproval {
+    /// Notes that no engine has had the answer after all.
+    pub(crate) fn take_back(&self, connection: &Connection) -> Result<(), rusqlite::Error> {
+        let sql = "UPDATE approvals SET delivered = 0, answer = ?2 WHERE id = ?1";
+        let answer = self.answer.as_ref().map(Value::to_string);
+        connection.execute(sql, params![self.shown.id, answer]).map(drop)
+    }
+
+    /// Whether somebody has answered and no session knows of it.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.shown.state != ApprovalState::Pending && !self.told && !self.delivered
+    }
+}
+
 /// How a card is settled.
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {

@@ -10,7 +10,7 @@ const LAST_TEXT: usize = 200;
 /// Everything that a row of a conversation is read from.
 const COLUMNS: &str = "c.id, c.title, c.project_id, c.cwd, c.model, c.permission_mode, \
      c.created_at, c.updated_at, c.archived, c.session_id, c.session_begun, c.session_cost, \
-     c.state, c.cost_usd, c.last_text, c.last_seq, c.outages, c.titled_by, c.drops_message, \
+     c.state, c.cost_usd, c.last_text, c.last_seq, c.outages, c.titled_by, c.drops_message, c.owner, \
      (SELECT count(*) FROM approvals a WHERE a.conversation_id = c.id AND a.state = 'pending'), \
      (SELECT count(*) FROM messages m WHERE m.conversation_id = c.id \
         AND m.state IN ('waiting', 'sent') AND m.position > 0)";
@@ -51,6 +51,7 @@ impl ConversationRow {
         let shown = Conversation {
             id: row.get(0)?,
             title: row.get(1)?,
+            owner: row.get(19)?,
             project_id: row.get(2)?,
             cwd: row.get(3)?,
             model: row.get::<_, Option<String>>(4)?.unwrap_or_default(),
@@ -60,8 +61,8 @@ impl ConversationRow {
             archived: row.get(8)?,
             session_id: row.get(9)?,
             state: ConversationState::parse(&state),
-            pending_approvals: row.get(19)?,
-            queued: row.get(20)?,
+            pending_approvals: row.get(20)?,
+            queued: row.get(21)?,
             cost_usd: row.get(13)?,
             last_text: row.get(14)?,
             snippet: None,
@@ -81,7 +82,8 @@ impl ConversationRow {
         let shown = &self.shown;
         connection.execute(
             "INSERT INTO conversations (id, title, titled_by, project_id, cwd, model, \
-             permission_mode, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+             permission_mode, created_at, updated_at, owner) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
                 shown.id,
                 shown.title,
@@ -92,6 +94,7 @@ impl ConversationRow {
                 shown.permission_mode,
                 shown.created_at.as_millis(),
                 shown.updated_at.as_millis(),
+                shown.owner,
             ],
         )?;
         Ok(())
@@ -160,9 +163,12 @@ impl ConversationRow {
         rows.collect()
     }
 
-    /// Conversations that were at work when the host ended.
+    /// Conversations that were at work when the host ended, or were just about to be: somebody had
+    /// answered, and no session has heard of it.
     pub(crate) fn unfinished(connection: &Connection) -> Result<Vec<String>, rusqlite::Error> {
-        let sql = "SELECT id FROM conversations WHERE state IN ('running', 'waiting', 'paused')";
+        let sql = "SELECT id FROM conversations WHERE state IN ('running', 'waiting', 'paused') \
+                   UNION SELECT conversation_id FROM approvals WHERE delivered = 0 AND told = 0 \
+                   AND state IN ('allowed', 'denied', 'cancelled', 'expired')";
         let mut statement = connection.prepare(sql)?;
         statement.query_map([], |row| row.get(0))?.collect()
     }

@@ -5,7 +5,11 @@ use rusqlite::Connection;
 use crate::store::open::OpenStoreError;
 
 /// One script per version; a script that was released never changes.
-const SCRIPTS: [&str; 2] = [include_str!("schema/0001.sql"), include_str!("schema/0002.sql")];
+const SCRIPTS: [&str; 3] = [
+    include_str!("schema/0001.sql"),
+    include_str!("schema/0002.sql"),
+    include_str!("schema/0003.sql"),
+];
 
 /// The version this program writes.
 pub(crate) const NEWEST: usize = SCRIPTS.len();

@@ -7,21 +7,37 @@ const AROUND: u32 = 12;
 /// Words of a question that are looked for; more make no better answer.
 const MOST_WORDS: usize = 16;
 
+/// Which conversations are looked through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Among<'a> {
+    /// Everybody's.
+    All,
+    /// Those of the same owner as this one, without itself.
+    OthersOfOwner(&'a str),
+}
+
 /// Conversations in which all words occur, best first, each with the text around a hit, which
 /// stands between U+0002 and U+0003.
 pub(crate) fn search(
     connection: &Connection,
     question: &str,
+    among: Among<'_>,
     limit: usize,
 ) -> Result<Vec<(String, String)>, rusqlite::Error> {
     let Some(question) = quote(question) else { return Ok(Vec::new()) };
     let sql = format!(
         "SELECT conversation_id, snippet(words, 0, char(2), char(3), '…', {AROUND}) FROM words \
-         WHERE words MATCH ?1 ORDER BY rank LIMIT ?2"
+         WHERE words MATCH ?1 AND (?3 IS NULL OR (conversation_id != ?3 AND conversation_id IN \
+         (SELECT id FROM conversations WHERE owner = \
+         (SELECT owner FROM conversations WHERE id = ?3)))) ORDER BY rank LIMIT ?2"
     );
+    let like = match among {
+        Among::All => None,
+        Among::OthersOfOwner(conversation) => Some(conversation),
+    };
     let mut statement = connection.prepare(&sql)?;
     // One conversation may have many hits; the best one stands for it.
-    let rows = statement.query_map(params![question, limit.saturating_mul(8)], |row| {
+    let rows = statement.query_map(params![question, limit.saturating_mul(8), like], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
     })?;
     let mut found: Vec<(String, String)> = Vec::new();

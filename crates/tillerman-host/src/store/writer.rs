@@ -1,5 +1,6 @@
 //! The thread that owns the writing connection and commits what waits together.
 
+use std::fs::File;
 use std::thread::Builder;
 
 use rusqlite::{Connection, Transaction};
@@ -15,10 +16,18 @@ pub(crate) type Job = Box<dyn FnOnce(&mut Transaction<'_>) -> Finish + Send>;
 /// Tells whoever waits how the change and its commit went.
 pub(crate) type Finish = Box<dyn FnOnce(Result<(), &rusqlite::Error>) + Send>;
 
-/// Starts the thread. It ends when nobody can send changes any more.
-pub(crate) fn start(connection: Connection) -> std::io::Result<mpsc::Sender<Job>> {
+/// Starts the thread. It ends when nobody can send changes any more, and lets go of the lock then:
+/// whoever opens the directory next must find every change that was begun.
+pub(crate) fn start(
+    connection: Connection,
+    lock: Option<File>,
+) -> std::io::Result<mpsc::Sender<Job>> {
     let (jobs, waiting) = mpsc::channel(IN_FLIGHT);
-    Builder::new().name("host-store".to_owned()).spawn(move || write(connection, waiting))?;
+    let work = move || {
+        write(connection, waiting);
+        drop(lock);
+    };
+    Builder::new().name("host-store".to_owned()).spawn(work)?;
     Ok(jobs)
 }
 

@@ -11,6 +11,8 @@ pub struct Conversation {
     pub id: String,
     /// What it is about; empty until there is something to name it after.
     pub title: String,
+    /// Who made it.
+    pub owner: String,
     /// The project it belongs to.
     pub project_id: Option<String>,
     /// Where its agent works.

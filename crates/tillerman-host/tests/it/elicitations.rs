@@ -107,6 +107,43 @@ async fn a_page_is_shown_whole_and_only_one_of_the_web_is_accepted() {
 }
 
 #[tokio::test]
+async fn a_page_that_is_done_with_closes_its_card() {
+    let mut world = World::new().await;
+    let page = |id: &str| {
+        json!({"mode": "url", "message": "Pay here.", "url": "https://pay.example/7",
+            "elicitation_id": id})
+    };
+    let (id, mut puppet, card) = asked(&mut world, page("p1")).await;
+    let done = |server: &str, id: &str| {
+        json!({"type": "system", "subtype": "elicitation_complete", "session_id": "s",
+            "uuid": "c", "mcp_server_name": server, "elicitation_id": id})
+    };
+    // Another server's page, and one that nobody asked about, close nothing.
+    puppet.say(done("bank", "p1")).await;
+    puppet.say(done("shop", "p7")).await;
+    puppet.text("still waiting").await;
+    world.reaches_text(&id, "still waiting").await;
+    assert_eq!(world.card().await["state"], "pending");
+    puppet.say(done("shop", "p1")).await;
+    let given = puppet.hear().await;
+    assert_eq!(given["response"]["request_id"], "e1");
+    assert_eq!(given["response"]["response"], json!({"action": "accept"}));
+    let late = world.answer(&card, json!({"decision": "deny"})).await.expect(409);
+    assert_eq!(late["state"], "withdrawn");
+    assert_eq!(world.reaches(&id, "running").await["pending_approvals"], 0);
+    let told = world.events(&id).await;
+    let told = told.iter().filter(|event| event["frame"]["subtype"] == "elicitation_complete");
+    assert_eq!(told.count(), 3, "the page hears of it");
+    // What people could only decline is not agreed to in this way either.
+    let trap = json!({"mode": "url", "message": "Open.", "url": "javascript:alert(1)",
+        "elicitation_id": "p2"});
+    puppet.elicit("e2", trap).await;
+    world.card().await;
+    puppet.say(done("shop", "p2")).await;
+    assert_eq!(puppet.hear().await["response"]["response"], json!({"action": "decline"}));
+}
+
+#[tokio::test]
 async fn a_question_that_nobody_answers_is_declined() {
     let mut world = World::new().await;
     let policy = json!({"mode": "normal", "expires_after_seconds": 60});

@@ -33,6 +33,7 @@ fn launcher(root: &Path, script: &str) -> Subprocess {
 async fn start(script: &str) -> (TempDir, RunningSession, JoinSet<RunEnd>) {
     let root = tempfile::tempdir().unwrap();
     let order = OpenOrder {
+        owner: None,
         cwd: root.path().to_owned(),
         arguments: Vec::new(),
         environment: [("DEPLOY_TOKEN".to_owned(), "token-of-the-client".to_owned())].into(),

@@ -4,6 +4,8 @@
 mod harness;
 
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod approvals;
 #[cfg(test)]
 mod attachments;
@@ -23,6 +25,8 @@ mod ipc;
 mod isolated;
 #[cfg(test)]
 mod operations;
+#[cfg(test)]
+mod owners;
 #[cfg(test)]
 mod projects;
 #[cfg(test)]

@@ -28,3 +28,19 @@ async fn what_a_server_says_about_its_tools_is_passed_on() {
     assert!(said[0].1.starts_with("Ask for roots first."));
     stage.end().await;
 }
+
+#[tokio::test]
+async fn the_host_hears_once_that_a_person_is_done_with_a_page_it_was_asked_about() {
+    let stage = with_script("asking").await;
+    stage.host.answers(|_| Some(Ok(json!({"action": "accept"}))));
+    // Of a page that nobody was asked to open there is nothing to be done with.
+    stage.text("page", json!({"before": ["e1"]})).await;
+    assert_eq!(stage.host.asked.lock().unwrap()[0]["elicitation_id"], "e1");
+    stage.text("done", json!({"ids": ["e7", "e1", "e1"]})).await;
+    assert_eq!(*stage.host.completed.lock().unwrap(), ["s e1"]);
+    stage.host.answers(|_| Some(Ok(json!({"action": "decline"}))));
+    stage.text("page", json!({})).await;
+    stage.text("done", json!({"ids": ["e1"]})).await;
+    assert_eq!(stage.host.completed.lock().unwrap().len(), 1, "a page that was declined");
+    stage.end().await;
+}

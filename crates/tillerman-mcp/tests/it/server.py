@@ -90,6 +90,17 @@ def call(ident, params):
         send({"id": "q1", "method": "elicitation/create", "params": {"mode": "form", "message": "Your name?", "requestedSchema": {
             "type": "object", "properties": {"name": {"type": "string", **arguments}}}}})
         return None
+    if name == "page":
+        for done in arguments.get("before", []):
+            send({"method": "notifications/elicitation/complete", "params": {"elicitationId": done}})
+        asked["p1"] = ident
+        send({"id": "p1", "method": "elicitation/create", "params": {"mode": "url", "message": "Sign in.",
+            "elicitationId": "e1", "url": "https://shop.example/in"}})
+        return None
+    if name == "done":
+        for done in arguments["ids"]:
+            send({"method": "notifications/elicitation/complete", "params": {"elicitationId": done}})
+        return text("ok")
     if name in ("roots", "sample"):
         asked[name] = ident
         wanted = {"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}], "maxTokens": 9}
@@ -164,7 +175,7 @@ if conduct == "flood":
     while True:
         sys.stdout.write("z" * (1 << 20))
 if conduct == "asking":
-    extra_tools.extend(tool(name) for name in ("roots", "sample", "approve", "hang"))
+    extra_tools.extend(tool(name) for name in ("roots", "sample", "approve", "hang", "page", "done"))
 if conduct == "family":
     child = subprocess.Popen(["sleep", "600"])
     log("child %d" % child.pid)

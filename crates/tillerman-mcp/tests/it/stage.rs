@@ -196,6 +196,8 @@ pub(crate) struct NotingHost {
     pub(crate) asked: Mutex<Vec<Value>>,
     pub(crate) progress: Mutex<Vec<CallProgress>>,
     pub(crate) given_up: Arc<Mutex<Vec<Value>>>,
+    /// Servers and pages that people are done with.
+    pub(crate) completed: Mutex<Vec<String>>,
     answers: Mutex<Option<Answerer>>,
 }
 
@@ -244,5 +246,10 @@ impl McpHost for NotingHost {
 
     fn progressed(&self, progress: CallProgress) {
         self.progress.lock().unwrap().push(progress);
+    }
+
+    fn elicitation_completed(&self, server: &str, elicitation_id: &str) -> BoxFuture<()> {
+        self.completed.lock().unwrap().push(format!("{server} {elicitation_id}"));
+        Box::pin(std::future::ready(()))
     }
 }

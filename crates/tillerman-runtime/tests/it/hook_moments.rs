@@ -80,6 +80,20 @@ async fn hooks_hear_a_servers_question_and_its_answer_and_may_give_another() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_host_hears_when_a_person_is_done_with_a_page() {
+    let servers = TestServers::ready();
+    let mut stage = stage([]);
+    stage.setup.mcp = Some(Arc::new(servers.clone()));
+    let mut play = stage.begin();
+    play.ask(json!({"subtype": "mcp_status"})).await;
+    servers.host().elicitation_completed("notes", "e1").await;
+    let frame = play.until("system/elicitation_complete").await;
+    assert_eq!(frame["mcp_server_name"], "notes");
+    assert_eq!(frame["elicitation_id"], "e1");
+    play.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn another_model_waits_for_hooks_and_prompts_wait_with_it() {
     let runner = ScriptedRunner::default();
     let hooks = runner.setup(&[on("PreModelSwitch", &json!([does("slow {}")]))]);

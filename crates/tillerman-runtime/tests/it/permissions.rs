@@ -43,6 +43,16 @@ async fn yes_runs_the_call_as_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_that_is_told_to_end_takes_no_question_back() {
+    let touch = changing("Touch", Conduct::Succeed);
+    let (play, _) = asking(&touch).await;
+    play.tell(Inbound::ShutDown).await;
+    let (frames, _) = play.rest().await;
+    assert_eq!(kinds(&frames), Vec::<String>::new(), "whoever resumes it is asked again");
+    assert!(touch.log().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn another_input_takes_the_place_of_the_first() {
     for (answer, expected) in
         [(json!({"what": "that"}), json!({"what": "that"})), (json!({}), json!({}))]

@@ -1,6 +1,7 @@
 //! Sessions that tests play: every launch is handed to the test, which says what it says.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use tillerman_host::{
@@ -18,13 +19,16 @@ pub(crate) struct Puppeteer {
     launched: mpsc::Sender<Puppet>,
     refusals: Mutex<Vec<LaunchError>>,
     pub(crate) health: Mutex<Health>,
+    /// Whether sessions that are told to end do so only when the test says it.
+    pub(crate) lingers: AtomicBool,
 }
 
 impl Puppeteer {
     pub(crate) fn new() -> (Self, mpsc::Receiver<Puppet>) {
         let (launched, puppets) = mpsc::channel(16);
         let refusals = Mutex::default();
-        (Self { launched, refusals, health: Mutex::new(Health::Up) }, puppets)
+        let (health, lingers) = (Mutex::new(Health::Up), AtomicBool::new(false));
+        (Self { launched, refusals, health, lingers }, puppets)
     }
 
     /// Has the next launch fail.
@@ -43,10 +47,11 @@ impl Launcher for Puppeteer {
         let (end, told) = oneshot::channel();
         let stop = CancellationToken::new();
         let stopped = stop.clone();
+        let lingers = self.lingers.load(Ordering::Relaxed);
         let ended = Box::pin(async move {
             tokio::select! {
                 end = told => end.unwrap_or(RunEnd { is_orderly: true, ..RunEnd::default() }),
-                () = stopped.cancelled() => RunEnd { is_orderly: true, ..RunEnd::default() },
+                () = stopped.cancelled(), if !lingers => RunEnd { is_orderly: true, ..RunEnd::default() },
             }
         });
         let puppet = Puppet { order, heard, said, end, stop: stop.clone() };
@@ -71,6 +76,7 @@ impl Launcher for Puppeteer {
             environment: order.environment,
             mcp_servers: std::collections::BTreeMap::new(),
             max_budget_usd: None,
+            owner: order.owner,
         };
         self.launch(wanted)
     }
@@ -94,6 +100,11 @@ impl Puppet {
     /// The next frame from the host.
     pub(crate) async fn hear(&mut self) -> Value {
         within("a frame for the session", self.heard.recv()).await.expect("the input is open")
+    }
+
+    /// Takes no more frames, as a session does whose end nobody has noticed yet.
+    pub(crate) fn stop_listening(&mut self) {
+        self.heard.close();
     }
 
     /// Whether the host closed the input.
