@@ -14,16 +14,6 @@ fn page() -> Value {
     json!({"mode": "url", "message": "Sign in.", "url": "https://shop.example/in"})
 }
 
-/// A conversation whose session has asked about a call.
-async fn about_a_call(world: &mut World) -> (String, Puppet, Value) {
-    let id = world.conversation().await;
-    world.say(&id, "go").await;
-    let (puppet, _) = world.prompted().await;
-    puppet.ask("q1", "u1", "make").await;
-    let card = world.card().await;
-    (id, puppet, card)
-}
-
 /// A conversation with nothing to do but a server's question.
 async fn while_idle(world: &mut World) -> (String, Puppet, Value) {
     let id = world.conversation().await;
@@ -57,7 +47,7 @@ async fn deny(world: &World, card: &Value) {
 async fn a_session_that_died_just_before_its_host_takes_the_answer_after_the_restart() {
     for _ in 0..12 {
         let mut world = World::new().await;
-        let (id, puppet, card) = about_a_call(&mut world).await;
+        let (id, puppet, card) = world.asked("make").await;
         // The host is still busy noticing that the session is gone.
         drop(puppet);
         let mut world = world.again(|_| {}).await;
@@ -80,7 +70,7 @@ async fn a_session_that_died_just_before_its_host_takes_the_answer_after_the_res
 async fn a_card_that_its_session_gives_up_because_the_host_ends_stays_open() {
     let mut world = World::new().await;
     world.puppeteer.lingers.store(true, Ordering::Relaxed);
-    let (_, puppet, card) = about_a_call(&mut world).await;
+    let (_, puppet, card) = world.asked("make").await;
     let leaving = async {
         puppet.stop.cancelled().await;
         puppet.say(json!({"type": "control_cancel_request", "request_id": "q1"})).await;
@@ -147,7 +137,7 @@ async fn an_answer_for_a_session_that_is_gone_has_a_new_one_go_on() {
     let gone =
         || LaunchError { message: "No conversation found".to_owned(), session_is_gone: true };
     let mut world = World::new().await;
-    let (id, puppet, card) = about_a_call(&mut world).await;
+    let (id, puppet, card) = world.asked("make").await;
     let mut world = world.again(|_| {}).await;
     drop(puppet);
     world.puppeteer.refuse(gone());
@@ -196,7 +186,7 @@ async fn a_session_that_takes_nothing_up_and_has_nothing_to_do_is_idle() {
 #[tokio::test]
 async fn an_answer_that_a_dead_session_did_not_take_goes_to_the_next() {
     let mut world = World::with(|it| it.timeouts.restart = Duration::from_millis(5)).await;
-    let (_, mut puppet, card) = about_a_call(&mut world).await;
+    let (_, mut puppet, card) = world.asked("make").await;
     puppet.stop_listening();
     world.answer(&card, json!({"decision": "allow"})).await.expect(200);
     puppet.crash("gone");

@@ -5,21 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tillerman_host::Role;
 
-use crate::harness::{Call, Puppet, World};
-
-async fn asked(world: &mut World, command: &str) -> (String, Puppet, Value) {
-    let id = world.conversation().await;
-    world.say(&id, "go").await;
-    let (puppet, _) = world.prompted().await;
-    puppet.ask("q1", "u1", command).await;
-    let card = world.card().await;
-    (id, puppet, card)
-}
+use crate::harness::{Call, World};
 
 #[tokio::test]
 async fn an_allowed_call_runs_with_exactly_what_was_shown() {
     let mut world = World::new().await;
-    let (id, mut puppet, card) = asked(&mut world, "rm -rf build\n# \u{202e}tidy").await;
+    let (id, mut puppet, card) = world.asked("rm -rf build\n# \u{202e}tidy").await;
     assert_eq!(world.reaches(&id, "waiting").await["pending_approvals"], 1);
     assert_eq!(card["display"]["lines"], json!(["command: rm -rf build", "    # \\u{202e}tidy"]));
     assert_eq!(card["kind"], "permission");
@@ -43,7 +34,7 @@ async fn an_allowed_call_runs_with_exactly_what_was_shown() {
 #[tokio::test]
 async fn a_denial_carries_its_message_and_may_end_the_round() {
     let mut world = World::new().await;
-    let (_, mut puppet, card) = asked(&mut world, "make").await;
+    let (_, mut puppet, card) = world.asked("make").await;
     let body = json!({"decision": "deny", "message": "use ninja", "interrupt": true});
     world.answer(&card, body).await.expect(200);
     let given = puppet.hear().await["response"]["response"].clone();
@@ -53,7 +44,7 @@ async fn a_denial_carries_its_message_and_may_end_the_round() {
 #[tokio::test]
 async fn of_two_answers_exactly_one_counts() {
     let mut world = World::new().await;
-    let (_, mut puppet, card) = asked(&mut world, "make").await;
+    let (_, mut puppet, card) = world.asked("make").await;
     let (one, other) = tokio::join!(
         world.answer(&card, json!({"decision": "allow"})),
         world.answer(&card, json!({"decision": "deny"})),
@@ -72,7 +63,7 @@ async fn of_two_answers_exactly_one_counts() {
 #[tokio::test]
 async fn an_edited_call_and_a_lasting_rule_reach_the_session() {
     let mut world = World::new().await;
-    let (_, mut puppet, card) = asked(&mut world, "make").await;
+    let (_, mut puppet, card) = world.asked("make").await;
     assert_eq!(card["suggestions"][0]["label"], "Always allow Bash(make) in this project");
     let body = json!({"decision": "allow", "updated_input": {"command": "make -n"}, "always": [0]});
     world.answer(&card, body).await.expect(200);
@@ -84,7 +75,7 @@ async fn an_edited_call_and_a_lasting_rule_reach_the_session() {
 #[tokio::test]
 async fn a_rule_that_was_not_offered_is_refused_and_the_card_stays() {
     let mut world = World::new().await;
-    let (_, _puppet, card) = asked(&mut world, "make").await;
+    let (_, _puppet, card) = world.asked("make").await;
     let refused = world.answer(&card, json!({"decision": "allow", "always": [7]})).await;
     assert_eq!(refused.expect_error(400), "bad_request");
     assert_eq!(world.card().await["state"], "pending");
@@ -115,7 +106,7 @@ async fn a_card_that_nobody_answers_expires_as_a_denial() {
     let mut world = World::new().await;
     let policy = json!({"mode": "normal", "expires_after_seconds": 60});
     world.send("PATCH", "/approvals/policy", policy).await.expect(200);
-    let (_, mut puppet, card) = asked(&mut world, "make").await;
+    let (_, mut puppet, card) = world.asked("make").await;
     assert!(card["expires_at"].is_string());
     world.advance(Duration::from_secs(61));
     let given = puppet.hear().await["response"]["response"].clone();
@@ -141,7 +132,7 @@ async fn a_paused_host_denies_at_once_and_shows_no_card() {
 #[tokio::test]
 async fn another_call_under_the_same_id_needs_its_own_answer() {
     let mut world = World::new().await;
-    let (_, mut puppet, card) = asked(&mut world, "ls").await;
+    let (_, mut puppet, card) = world.asked("ls").await;
     puppet.ask("q2", "u1", "rm -rf /").await;
     let other = loop {
         let other = world.card().await;
@@ -161,7 +152,7 @@ async fn another_call_under_the_same_id_needs_its_own_answer() {
 #[tokio::test]
 async fn an_answer_that_comes_after_the_round_was_stopped_runs_nothing() {
     let mut world = World::new().await;
-    let (id, mut puppet, card) = asked(&mut world, "make").await;
+    let (id, mut puppet, card) = world.asked("make").await;
     world.send("POST", &format!("/conversations/{id}/interrupt"), json!({})).await.expect(204);
     let request = puppet.hear().await;
     assert_eq!(request["request"]["subtype"], "interrupt");
@@ -180,7 +171,7 @@ async fn an_answer_that_comes_after_the_round_was_stopped_runs_nothing() {
 #[tokio::test]
 async fn only_those_who_may_answer_do() {
     let mut world = World::new().await;
-    let (_, mut puppet, card) = asked(&mut world, "make").await;
+    let (_, mut puppet, card) = world.asked("make").await;
     let viewer = world.user("vera", Role::Viewer).await;
     let approver = world.user("anna", Role::Approver).await;
     let path = format!("/api/v1/approvals/{}/answer", card["id"].as_str().unwrap());
@@ -205,7 +196,7 @@ async fn a_program_is_told_of_every_card() {
     std::fs::write(&script, format!("#!/bin/sh\necho \"$1\" > {}\n", told.display())).unwrap();
     let notify = vec!["/bin/sh".to_owned(), script.display().to_string()];
     let mut world = World::with(|settings| settings.notify = notify).await;
-    let (_, _puppet, _) = asked(&mut world, "make").await;
+    let (_, _puppet, _) = world.asked("make").await;
     let look = async {
         loop {
             match std::fs::read_to_string(&told) {

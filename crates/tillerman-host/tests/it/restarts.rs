@@ -1,19 +1,9 @@
 //! What outlives a host: cards, messages, queues, and what was answered in between.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tillerman_host::{LaunchError, SessionStart};
 
 use crate::harness::{Puppet, World};
-
-/// A conversation whose session has asked about a call, and the card.
-async fn asked(world: &mut World) -> (String, Puppet, Value) {
-    let id = world.conversation().await;
-    world.say(&id, "go").await;
-    let (puppet, _) = world.prompted().await;
-    puppet.ask("q1", "u1", "make").await;
-    let card = world.card().await;
-    (id, puppet, card)
-}
 
 /// A session that is asked to take up a call again, does so, and asks about it.
 async fn taken_up(puppet: &mut Puppet, request: &str, call: &str, command: &str) {
@@ -44,7 +34,7 @@ async fn taken_up_in_mode(puppet: &mut Puppet, request: &str, call: &str, comman
 #[tokio::test]
 async fn a_card_outlives_the_host_and_its_answer_continues_the_run() {
     let mut world = World::new().await;
-    let (id, puppet, card) = asked(&mut world).await;
+    let (id, puppet, card) = world.asked("make").await;
     let session = puppet.order.session.id().to_owned();
     // Aborting the tasks leaves the database as kill -9 would.
     let mut world = world.again(|_| {}).await;
@@ -68,7 +58,7 @@ async fn a_card_outlives_the_host_and_its_answer_continues_the_run() {
 #[tokio::test]
 async fn an_answer_that_was_used_is_not_taken_again_after_a_restart() {
     let mut world = World::new().await;
-    let (_id, mut puppet, card) = asked(&mut world).await;
+    let (_id, mut puppet, card) = world.asked("make").await;
     world.answer(&card, json!({"decision": "allow"})).await.expect(200);
     assert_eq!(puppet.hear().await["response"]["response"]["behavior"], "allow");
     let mut world = world.again(|_| {}).await;
@@ -85,7 +75,7 @@ async fn an_answer_that_was_used_is_not_taken_again_after_a_restart() {
 #[tokio::test]
 async fn a_call_that_would_run_otherwise_after_a_restart_is_asked_about_anew() {
     let mut world = World::new().await;
-    let (id, _puppet, card) = asked(&mut world).await;
+    let (id, _puppet, card) = world.asked("make").await;
     let mut world = world.again(|_| {}).await;
     world.answer(&card, json!({"decision": "allow"})).await.expect(200);
     let mode = json!({"permission_mode": "acceptEdits"});
@@ -100,7 +90,7 @@ async fn a_call_that_would_run_otherwise_after_a_restart_is_asked_about_anew() {
 #[tokio::test]
 async fn a_session_that_cannot_take_a_call_up_is_told_of_the_answer() {
     let mut world = World::new().await;
-    let (_id, _puppet, card) = asked(&mut world).await;
+    let (_id, _puppet, card) = world.asked("make").await;
     let mut world = world.again(|_| {}).await;
     world.answer(&card, json!({"decision": "allow"})).await.expect(200);
     let mut puppet = world.puppet().await;

@@ -153,6 +153,16 @@ impl World {
         (puppet, prompt)
     }
 
+    /// A conversation whose session has asked about a command, and the card.
+    pub(crate) async fn asked(&mut self, command: &str) -> (String, Puppet, Value) {
+        let id = self.conversation().await;
+        self.say(&id, "go").await;
+        let (puppet, _) = self.prompted().await;
+        puppet.ask("q1", "u1", command).await;
+        let card = self.card().await;
+        (id, puppet, card)
+    }
+
     /// The only card that waits.
     pub(crate) async fn card(&self) -> Value {
         let look = async {
