@@ -24,8 +24,8 @@ const COMPARED_BYTES: usize = 8 << 20;
 
 const DESCRIPTION: &str = "\
 Writes a file, making it and its directories where they do not exist and replacing all of its \
-content where it does. Read an existing file first: a file that was not read, or that changed since, \
-is not replaced. To change parts of a file use Edit.";
+content where it does. Read a file that matters first; one that changed since it was read is not \
+replaced. To change parts of a file use Edit.";
 
 /// Writes whole files.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn write(session: &Session, params: &Params, cancel: &CancellationToken) -> Tool
         Err(error) => return Err(ToolFailure::new(error.to_string())),
     };
     if let Some(before) = &before {
-        ensure_seen(session, &path, &target, before)?;
+        ensure_fresh(session, &path, &target, before)?;
     }
     if cancel.is_cancelled() {
         return Err(interrupted());
@@ -108,7 +108,8 @@ fn write(session: &Session, params: &Params, cancel: &CancellationToken) -> Tool
     Ok(report(&path, &params.content, before.as_ref()))
 }
 
-fn ensure_seen(
+/// Refuses to undo changes that somebody made after the model had looked.
+fn ensure_fresh(
     session: &Session,
     path: &Path,
     target: &Path,
@@ -121,10 +122,8 @@ fn ensure_seen(
             "{shown} changed on disk since it was last read, so it was not replaced. \
              Read it again, then write it with those changes in mind."
         ))),
-        None => Err(ToolFailure::new(format!(
-            "{shown} already exists and was not read in this session, so it was not replaced. \
-             Read it first, then write it."
-        ))),
+        // What was never read is replaced like a new file is made; its content is reported.
+        None => Ok(()),
     }
 }
 

@@ -21,9 +21,8 @@ const NAME: &str = "MultiEdit";
 const MOST_EDITS: usize = 500;
 
 const DESCRIPTION: &str = "\
-Makes several replacements in one file that was read before in this session. They are made in order, \
-each in the result of those before it, under the rules of Edit. When one of them cannot be made the \
-file stays as it is.";
+Makes several replacements in one file. They are made in order, each in the result of those before \
+it, under the rules of Edit. When one of them cannot be made the file stays as it is.";
 
 /// Makes several replacements in a file.
 #[derive(Debug)]

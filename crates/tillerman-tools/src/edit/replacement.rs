@@ -46,12 +46,6 @@ impl Replacement {
                  content. Give the text to replace, or use Write to replace everything."
             ));
         }
-        if subject.before.is_ok() && subject.seen.is_none() {
-            return Err(format!(
-                "{shown} was not read in this session, so it was not changed. Read it first, then \
-                 edit it."
-            ));
-        }
         let substitution = Substitution::find(bytes, &self.old_string, &self.new_string);
         match substitution.count() {
             0 if subject.has_changed() => Err(format!(

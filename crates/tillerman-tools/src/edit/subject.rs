@@ -63,14 +63,17 @@ impl Subject {
 
     /// Whether the file is another than the one the model saw.
     pub(super) fn has_changed(&self) -> bool {
-        self.before.as_ref().is_ok_and(|before| self.seen != Some(before.fingerprint))
+        let before = self.before.as_ref().ok().zip(self.seen);
+        before.is_some_and(|(before, seen)| seen != before.fingerprint)
     }
 
-    /// Gives the file its new content.
+    /// Gives the file its new content. One that the model had not seen it still has not.
     pub(super) fn write(&self, session: &Session, content: &[u8]) -> Result<(), ToolFailure> {
         replace(&self.target, content, session.config())
             .map_err(|error| cannot_edit(&self.path, &error))?;
-        session.remember(self.target.clone(), Fingerprint::of(content));
+        if self.seen.is_some() || self.before.is_err() {
+            session.remember(self.target.clone(), Fingerprint::of(content));
+        }
         Ok(())
     }
 }

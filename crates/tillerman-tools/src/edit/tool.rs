@@ -20,7 +20,7 @@ use crate::session::Session;
 const NAME: &str = "Edit";
 
 const DESCRIPTION: &str = "\
-Replaces text in a file that was read before in this session. old_string must occur exactly once, \
+Replaces text in a file. old_string must occur exactly once, \
 character for character, without the line numbers Read adds; take in neighbouring lines to make it \
 unique, or set replace_all to replace every occurrence. The file's line endings are kept. \
 An empty old_string puts new_string into a new or empty file.";
