@@ -105,8 +105,8 @@ scenario("unsupported_request", async (stage) => {
   // What this version cannot do is refused in words, and the session goes on.
   await stage.model(say("still here"));
   const talk = stage.converse();
-  const refusal = await talk.query.seedReadState("a.txt", 1).then(() => undefined, (error) => error);
-  contains(String(refusal), "seed_read_state", "the refusal");
+  const refusal = await talk.query.setMcpPermissionModeOverride("files", "auto").then(() => undefined, (error) => error);
+  contains(String(refusal), "set_mcp_permission_mode_override", "the refusal");
   (await talk.turn("hello")).succeeded();
   await talk.end();
 });

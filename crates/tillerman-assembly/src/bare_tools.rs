@@ -45,7 +45,7 @@ pub struct BareTools {
 pub async fn bare_tools(order: &SessionOrder, scratch: PathBuf) -> Result<BareTools, StartFailure> {
     let (environment, cwd) = (&order.environment, &order.cwd);
     let layers = settings::of_session(order, environment, cwd)?;
-    let directories = working_directories(order, &layers, cwd)?;
+    let directories = working_directories(order, &layers, cwd);
     let policy = policy(order, environment, &layers, directories)?;
     let mode = permission_mode(order, environment, &layers)?;
     let variables = toolbox::variables(order, environment, &layers);
