@@ -101,12 +101,48 @@ scenario("context_usage", async (stage) => {
   assert(usage.totalTokens >= 25000 && usage.totalTokens < 26000, `${usage.totalTokens} tokens`);
 });
 
+scenario("usage_and_files", async (stage) => {
+  // What a host shows beside a conversation: what was used, and files that the model may read.
+  await stage.model(say("an answer"));
+  stage.write("a.txt", "alpha\n");
+  stage.write("secret/b.txt", "beta\n");
+  const talk = stage.converse({ title: "Harbour", settings: { permissions: { deny: ["Read(./secret/**)"] } } });
+  (await talk.turn("hello")).succeeded();
+  const usage = await talk.query.usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET({ skipBehaviors: true });
+  assert(usage.session.total_cost_usd > 0 && usage.rate_limits === null, JSON.stringify(usage));
+  const file = await talk.query.readFile("a.txt", { maxBytes: 3 });
+  equal([file.contents, file.truncated, file.absPath], ["alp", true, stage.path("a.txt")], "file");
+  equal((await talk.query.readFile("a.txt", { encoding: "base64" })).contents, "YWxwaGEK", "base64");
+  equal(await talk.query.readFile("secret/b.txt"), null, "a file that may not be read");
+  await talk.query.seedReadState("a.txt", Date.now());
+  equal(await talk.query.backgroundTasks("toolu_nobody"), false, "a call that is not there");
+  equal((await talk.query.rewindFiles("00000000-0000-4000-8000-000000000000", { dryRun: true })).canRewind, false, "dry run");
+  await talk.end();
+});
+
+scenario("options_of_hosts", async (stage) => {
+  // Options that only this SDK has: nobody is asked, and a host's policy restricts.
+  await stage.model(shell("touch made"), say("refused"));
+  const talk = stage.converse({
+    permissionPrompts: "none",
+    managedSettings: { permissions: { deny: ["WebFetch"] } },
+    debugFile: stage.path("debug.txt"),
+    pluginDelivery: "initialize",
+    plugins: [],
+  });
+  const run = (await talk.turn("touch")).succeeded();
+  equal(run.result.permission_denials.map((denial) => denial.tool_name), ["Bash"], "denials");
+  lacks(run.init.tools, "WebFetch", "tools");
+  await talk.end();
+  assert(stage.exists("debug.txt"), "the debug file");
+});
+
 scenario("unsupported_request", async (stage) => {
   // What this version cannot do is refused in words, and the session goes on.
   await stage.model(say("still here"));
   const talk = stage.converse();
-  const refusal = await talk.query.seedReadState("a.txt", 1).then(() => undefined, (error) => error);
-  contains(String(refusal), "seed_read_state", "the refusal");
+  const refusal = await talk.query.setMcpPermissionModeOverride("files", "auto").then(() => undefined, (error) => error);
+  contains(String(refusal), "set_mcp_permission_mode_override", "the refusal");
   (await talk.turn("hello")).succeeded();
   await talk.end();
 });

@@ -149,7 +149,7 @@ async fn outline(order: &SessionOrder) -> Result<Outline, StartFailure> {
     let environment = environment.withholding(lending::withheld(&layers)?);
     let credentials = Credentials::find(&environment, &layers, &cwd).await?;
     let mode = permission_mode(order, &environment, &layers)?;
-    let directories = working_directories(order, &layers, &cwd)?;
+    let directories = working_directories(order, &layers, &cwd);
     let mut prompt = system_prompt(order, &cwd, &directories)?;
     let opened = opening::open(order, &environment.config_dir(), &cwd).await?;
     let ground = Ground { layers: &layers, directories: &directories, session: &opened.id };

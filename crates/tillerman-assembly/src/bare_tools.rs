@@ -47,7 +47,7 @@ pub async fn bare_tools(order: &SessionOrder, scratch: PathBuf) -> Result<BareTo
     let cwd = &order.cwd;
     let layers = settings::of_session(order, &order.environment, cwd)?;
     let environment = &order.environment.clone().withholding(lending::withheld(&layers)?);
-    let directories = working_directories(order, &layers, cwd)?;
+    let directories = working_directories(order, &layers, cwd);
     let policy = policy(order, environment, &layers, directories)?;
     let mode = permission_mode(order, environment, &layers)?;
     let variables = toolbox::variables(order, environment, &layers);

@@ -1,6 +1,7 @@
 //! What a host is told about models and commands before anything is asked.
 
 use serde_json::{Map, Value, json};
+use tillerman_models::abilities::abilities;
 use tillerman_models::catalog;
 use tillerman_ports::Contents;
 use tillerman_protocol::catalog::Catalog;
@@ -27,18 +28,22 @@ pub(crate) fn greeting(catalog: &Catalog, source: &str, contents: &Contents) -> 
         .iter()
         .filter_map(|(alias, id)| {
             let profile = catalog.profile(id)?;
+            let abilities = abilities(id);
             Some(json!({
                 "value": alias,
                 "resolvedModel": id,
                 "displayName": profile.display_name,
                 "description": profile.description,
-                "supportsEffort": true,
+                "supportsEffort": !abilities.efforts.is_empty(),
+                "supportedEffortLevels": abilities.efforts,
+                "supportsAdaptiveThinking": abilities.thinks_adaptively,
             }))
         })
         .collect();
+    let (token, key) = if source.contains("TOKEN") { (source, "none") } else { ("none", source) };
     let answer = json!({
         "models": models,
-        "account": {"tokenSource": source, "apiKeySource": source, "apiProvider": "firstParty"},
+        "account": {"tokenSource": token, "apiKeySource": key, "apiProvider": "firstParty"},
         "pid": std::process::id(),
         "claude_code_version": PROTOCOL_LEVEL,
         "tillerman_version": env!("CARGO_PKG_VERSION"),

@@ -8,7 +8,7 @@ use tillerman_config::extensions::{
     AgentFile, Arguments, Audience, DEFAULT_STYLE, ExtensionPlaces, Extensions, LoadedFile, Origin,
     Part, Plugin, Problem, Skill, SkillKind, Surroundings, Trust, expand, listing,
 };
-use tillerman_engine::COMMANDS;
+use tillerman_engine::{ALIASES, COMMANDS};
 use tillerman_ports::{
     Contents, Invocation, InvocationPart, Library, MemoryNote, Programs, Reading,
 };
@@ -202,16 +202,20 @@ impl State {
             },
             // "/tmp is full" is about a folder.
             None if Path::new("/").join(name).exists() => Reading::Plain,
-            None => Reading::Answer(self.unknown(name)),
+            None if ALIASES.iter().any(|(alias, _)| *alias == name) => Reading::Plain,
+            // What nobody can have meant as a command is for the model to make sense of.
+            None => self.mistyped(name).map_or(Reading::Plain, Reading::Answer),
         }
     }
 
-    fn unknown(&self, name: &str) -> String {
+    fn mistyped(&self, name: &str) -> Option<String> {
         let own = COMMANDS.iter().map(|(known, _)| *known);
         let added = self.extensions.for_people().map(|skill| skill.name.as_str());
-        let meant = nearest(name, own.chain(added))
-            .map_or_else(String::new, |meant| format!(" Did you mean /{meant}?"));
-        format!("Unknown command: /{name}.{meant} /help lists the commands that work here.")
+        let meant = nearest(name, own.chain(added))?;
+        Some(format!(
+            "Unknown command: /{name}. Did you mean /{meant}? /help lists the commands that work \
+             here."
+        ))
     }
 
     fn help(&self) -> String {

@@ -172,6 +172,8 @@ pub struct ExtensionOrder {
     pub setting_sources: Option<Vec<Source>>,
     /// A further directory of managed settings.
     pub managed_settings: Option<PathBuf>,
+    /// Managed settings of the host itself; only what restricts holds.
+    pub host_policy: Option<serde_json::Map<String, serde_json::Value>>,
     /// MCP servers, each an object with `mcpServers`.
     pub mcp_config: Vec<JsonSource>,
     /// Whether those are the only ones.

@@ -41,18 +41,17 @@ pub(crate) fn working_directories(
     order: &SessionOrder,
     layers: &Layers,
     cwd: &Path,
-) -> Result<Vec<PathBuf>, StartFailure> {
+) -> Vec<PathBuf> {
     let mut directories = vec![cwd.to_path_buf()];
     for name in &order.session.directories {
-        let path = cwd.join(name).canonicalize();
-        let path = path.ok().filter(|path| path.is_dir());
-        directories.push(path.ok_or_else(|| {
-            let name = name.display();
-            StartFailure::usage(format!("--add-dir {name}: there is no such directory"))
-        })?);
+        match cwd.join(name).canonicalize() {
+            Ok(path) if path.is_dir() => directories.push(path),
+            // Nothing can be done there, so nothing is lost by going on without it.
+            _ => tracing::warn!("--add-dir {}: there is no such directory", name.display()),
+        }
     }
     directories.extend(settings::directories(layers, cwd));
-    Ok(directories)
+    directories
 }
 
 /// Where agents of the session remember things.

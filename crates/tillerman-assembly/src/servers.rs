@@ -45,7 +45,7 @@ pub(crate) fn start(
         }
     }
     let config = hub_config(order, environment, layers, cwd, scratch_directory);
-    let roots = working_directories(order, layers, cwd)?;
+    let roots = working_directories(order, layers, cwd);
     Ok(McpHub::start(HubConfig { roots, ..config }, servers))
 }
 

@@ -59,7 +59,16 @@ pub fn of_session(
 ) -> Result<Layers, StartFailure> {
     let extension = &order.extension;
     let places = places(environment, cwd, extension.managed_settings.as_ref());
-    load(&places, extension.setting_sources.as_deref(), extension.settings.as_ref())
+    let sources = extension.setting_sources.as_deref();
+    let mut layers = load(&places, sources, extension.settings.as_ref())?;
+    if let Some(policy) = &extension.host_policy {
+        for key in layers.push_host_policy(policy) {
+            tracing::warn!(
+                "{key} in the host's managed settings restricts nothing and was left out"
+            );
+        }
+    }
+    Ok(layers)
 }
 
 /// Fills in what neither the command line nor the environment chose, and refuses a model that the

@@ -7,6 +7,7 @@ use tillerman_protocol::permission::PermissionMode;
 
 use crate::config_command::ConfigCommand;
 use crate::doctor::DoctorArguments;
+use crate::host_arguments::HostArguments;
 use crate::ipc::IpcArguments;
 use crate::log::LogArguments;
 use crate::mcp_command::McpCommand;
@@ -234,7 +235,7 @@ pub(crate) struct ModelArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) append_system_prompt_file: Option<String>,
     /// How hard the model should try
-    #[arg(long, value_parser = ["low", "medium", "high", "xhigh", "max"])]
+    #[arg(long, value_name = "low|medium|high|xhigh|max")]
     pub(crate) effort: Option<String>,
     /// How the model thinks before it answers
     #[arg(long, value_parser = ["adaptive", "enabled", "disabled"])]
@@ -303,9 +304,8 @@ pub(crate) struct ExtensionArguments {
     /// Which settings files are read: user, project, local (default: all)
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
-    /// A further directory of managed settings
-    #[arg(long, value_name = "DIR", hide = true)]
-    pub(crate) managed_settings: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: HostArguments,
     /// MCP servers: files or JSON
     #[arg(long, value_name = "FILE-OR-JSON", num_args = 1..)]
     pub(crate) mcp_config: Vec<String>,

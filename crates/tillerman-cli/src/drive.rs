@@ -1,12 +1,13 @@
 //! Running one session between standard input, standard output and signals.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::Fuse;
 use tillerman_assembly::{
-    SendError, Session, SessionEnd, SessionHandle, StartFailure, assemble, run,
+    SendError, Session, SessionEnd, SessionHandle, SessionOrder, StartFailure, assemble, run,
 };
 use tillerman_protocol::content::Content;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -29,7 +30,8 @@ const ENDED_BY_SIGTERM: u8 = 143;
 
 /// Runs the session that the command line asks for and returns the exit code.
 pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
-    let order = order(arguments)?;
+    let mut order = order(arguments)?;
+    let first = handshake(arguments, &mut order)?;
     if rewind::stands_alone(arguments)?
         && let Afterwards::Exit(code) = rewind::rewind(arguments, &order).await?
     {
@@ -57,7 +59,7 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
     let (broken, fatal) = oneshot::channel();
     match prompt {
         Some(prompt) => say(&handle, prompt).await,
-        None => stdin::read_frames(handle.clone(), broken),
+        None => stdin::read_frames(handle.clone(), broken, first),
     }
     let wires = Wires { handle, fatal: fatal.fuse() };
     let code = wires.attend(run_and_print(ended, printed)).await;
@@ -67,6 +69,27 @@ pub(crate) async fn drive(arguments: &Arguments) -> Result<u8, StartFailure> {
     // Files that frames have named stay; a directory that holds none is of no use to anybody.
     drop(scratch.map(std::fs::remove_dir));
     code
+}
+
+/// The first line of the input, when a host names its plugins in the handshake.
+fn handshake(arguments: &Arguments, order: &mut SessionOrder) -> Result<Vec<u8>, StartFailure> {
+    let streams = arguments.format.input_format == InputFormat::StreamJson;
+    if !arguments.extension.host.await_initialize || !streams {
+        return Ok(Vec::new());
+    }
+    let line = stdin::first_line().map_err(|error| {
+        StartFailure::usage(format!("Standard input cannot be read: {error}. Nothing was started."))
+    })?;
+    let frame: serde_json::Value = serde_json::from_slice(&line).unwrap_or_default();
+    for plugin in frame["request"]["plugins"].as_array().into_iter().flatten() {
+        let Some(path) = plugin["path"].as_str().map(PathBuf::from) else { continue };
+        if plugin["skipMcpDiscovery"] == true {
+            order.extension.plugins_without_servers.push(path);
+        } else {
+            order.extension.plugins.push(path);
+        }
+    }
+    Ok(line)
 }
 
 /// Runs the session and waits until the last frame has been read.

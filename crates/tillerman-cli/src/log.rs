@@ -3,6 +3,7 @@
 mod line;
 
 use std::io::Write as _;
+use std::path::Path;
 
 use clap::ValueEnum;
 use tillerman_assembly::Environment;
@@ -72,8 +73,8 @@ impl Log {
     /// Begins the log of this process.
     pub(crate) fn begin(
         arguments: &LogArguments,
-        usual: LogLevel,
-        about: About,
+        (usual, about): (LogLevel, About),
+        file: Option<&Path>,
         environment: &Environment,
     ) -> Self {
         let (format, bad_format) =
@@ -81,8 +82,13 @@ impl Log {
         let (level, bad_level) =
             choose(arguments.log_level, environment.get("TILLERMAN_LOG_LEVEL"));
         let format = format.unwrap_or_default();
-        let lines =
-            Lines { format, about, level: level.unwrap_or(usual).filter(), secrets: secrets() };
+        let (file, unopened) = match file.map(open) {
+            Some(Ok(file)) => (Some(file), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        let level = level.unwrap_or(usual).filter();
+        let lines = Lines { format, about, level, secrets: secrets(), file };
         // A second log in one process would be a mistake of ours, and the first one goes on.
         drop(tracing_subscriber::registry().with(lines).try_init());
         if format == LogFormat::Json {
@@ -90,6 +96,9 @@ impl Log {
                 let place = panic.location().map(ToString::to_string).unwrap_or_default();
                 tracing::error!(place, "the program has a mistake: {}", text_of(panic));
             }));
+        }
+        if let Some(error) = unopened {
+            tracing::warn!("the debug file cannot be written ({error}), so standard error is");
         }
         for (name, value) in
             [("TILLERMAN_LOG_FORMAT", bad_format), ("TILLERMAN_LOG_LEVEL", bad_level)]
@@ -119,6 +128,12 @@ impl LogLevel {
             Self::Debug => tracing::Level::DEBUG,
         }
     }
+}
+
+/// A file for the log that only this user can read.
+fn open(path: &Path) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }
 
 /// What was chosen: the flag, else the variable; a value that makes no sense is given back.

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod environment;
+mod host_arguments;
 mod order;
 
 mod drive;
@@ -141,6 +142,7 @@ fn check(arguments: &Arguments) -> Result<(), StartFailure> {
         );
     }
     let extension = &arguments.extension;
+    extension.host.check()?;
     if !extension.plugin_dir.is_empty() {
         tracing::warn!("plugins are not available in this version and were left out");
     }
@@ -158,6 +160,8 @@ fn begin_log(arguments: &Arguments) -> Log {
         Some(Command::Ipc(_)) => (LogLevel::Warn, About::Many),
         _ => (LogLevel::Warn, About::One),
     };
-    let usual = if arguments.format.debug.is_some() { LogLevel::Debug } else { usual };
-    Log::begin(&arguments.log, usual, about, &environment::capture())
+    let file = arguments.extension.host.debug_file.as_deref();
+    let is_debug = arguments.format.debug.is_some() || file.is_some();
+    let usual = if is_debug { LogLevel::Debug } else { usual };
+    Log::begin(&arguments.log, (usual, about), file, &environment::capture())
 }

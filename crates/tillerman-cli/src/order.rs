@@ -17,8 +17,8 @@ use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::{EntryId, SessionId};
 
 use crate::arguments::{
-    Arguments, ExtensionArguments, ModelArguments, OutputFormat, PermissionArguments,
-    PreparationArguments, SessionArguments,
+    Arguments, ExtensionArguments, ModelArguments, OutputFormat, PreparationArguments,
+    SessionArguments,
 };
 use crate::environment;
 
@@ -52,7 +52,7 @@ pub(crate) fn order_in(
             ..model(&arguments.model)
         },
         limits: limits(&arguments.model),
-        permission: permission(&arguments.permission),
+        permission: permission(arguments),
         extension: extension(&arguments.extension)?,
         frames: FrameOrder {
             partial_messages: wants_partial_messages(arguments),
@@ -109,7 +109,7 @@ fn model(flags: &ModelArguments) -> ModelOrder {
             flags.append_system_prompt.as_ref(),
             flags.append_system_prompt_file.as_ref(),
         ),
-        effort: flags.effort.clone(),
+        effort: flags.effort.clone().filter(|effort| is_effort(effort)),
         thinking: flags.thinking.as_deref().map(|mode| match mode {
             "disabled" => ThinkingMode::Disabled,
             "enabled" => ThinkingMode::Enabled,
@@ -120,6 +120,15 @@ fn model(flags: &ModelArguments) -> ModelOrder {
         betas: flags.betas.clone(),
         ..ModelOrder::default()
     }
+}
+
+/// Whether there is such an effort; a host that is newer than this program may know another.
+fn is_effort(name: &str) -> bool {
+    let is_known = ["low", "medium", "high", "xhigh", "max"].contains(&name);
+    if !is_known {
+        tracing::warn!("{name} is not an effort (low, medium, high, xhigh, max) and was left out");
+    }
+    is_known
 }
 
 fn limits(flags: &ModelArguments) -> LimitOrder {
@@ -136,7 +145,8 @@ fn limits(flags: &ModelArguments) -> LimitOrder {
     }
 }
 
-fn permission(flags: &PermissionArguments) -> PermissionOrder {
+fn permission(arguments: &Arguments) -> PermissionOrder {
+    let flags = &arguments.permission;
     let skip = flags.dangerously_skip_permissions.then_some(PermissionMode::BypassPermissions);
     let tools = flags
         .tools
@@ -149,6 +159,7 @@ fn permission(flags: &PermissionArguments) -> PermissionOrder {
         mode: flags.permission_mode.or(skip),
         may_bypass: flags.allow_dangerously_skip_permissions,
         approver: match flags.permission_prompt_tool.as_deref() {
+            _ if arguments.extension.host.asks_nobody() => Approver::Nobody,
             Some("stdio") => Approver::Host,
             Some(tool) if tool.starts_with("mcp__") => Approver::Tool(tool.to_owned()),
             _ => Approver::Nobody,
@@ -160,10 +171,12 @@ fn permission(flags: &PermissionArguments) -> PermissionOrder {
 
 fn extension(flags: &ExtensionArguments) -> Result<ExtensionOrder, StartFailure> {
     let paths = |names: &[String]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+    let managed = flags.host.managed()?;
     Ok(ExtensionOrder {
         settings: flags.settings.as_deref().map(JsonSource::read),
         setting_sources: flags.setting_sources.as_deref().map(sources).transpose()?,
-        managed_settings: flags.managed_settings.clone(),
+        managed_settings: managed.directory,
+        host_policy: managed.policy,
         mcp_config: flags.mcp_config.iter().map(|text| JsonSource::read(text)).collect(),
         strict_mcp_config: flags.strict_mcp_config,
         plugins: paths(&flags.plugin_dir),

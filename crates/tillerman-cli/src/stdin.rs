@@ -43,10 +43,25 @@ pub(crate) enum StdinError {
     Io(#[from] std::io::Error),
 }
 
-/// Reads frames until the input ends; a line that makes no sense ends everything.
-pub(crate) fn read_frames(session: SessionHandle, fatal: oneshot::Sender<StdinError>) {
+/// The first line of the input, for a host that begins with the handshake.
+///
+/// # Errors
+/// When standard input cannot be read.
+pub(crate) fn first_line() -> std::io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    std::io::stdin().lock().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+    Ok(line)
+}
+
+/// Reads frames until the input ends, after what was read already; a line that makes no sense ends
+/// everything.
+pub(crate) fn read_frames(
+    session: SessionHandle,
+    fatal: oneshot::Sender<StdinError>,
+    before: Vec<u8>,
+) {
     std::thread::spawn(move || {
-        let mut input = std::io::stdin().lock();
+        let mut input = before.as_slice().chain(std::io::stdin().lock());
         if let Err(error) = forward(&mut input, &session) {
             // Without a listener the process is ending anyway.
             drop(fatal.send(error));

@@ -7,6 +7,7 @@ use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::sandbox::{SandboxSettings, SandboxSettingsError};
 use tillerman_protocol::settings::{PermissionSettings, Settings};
 
+use crate::host_policy::restricting;
 use crate::merge::{Merged, Piece};
 use crate::read::{SettingsError, read_file, read_text, typed};
 use crate::source::{Places, Source};
@@ -119,6 +120,14 @@ impl Layers {
         let Ok(Value::Object(said)) = serde_json::to_value(settings) else { return };
         self.push(Source::Flag, None, said, Spots::default());
         *self = std::mem::take(self).again();
+    }
+
+    /// Lays what restricts of a host's own settings over everything; returns the keys that do not.
+    pub fn push_host_policy(&mut self, settings: &Map<String, Value>) -> Vec<String> {
+        let (kept, dropped) = restricting(settings);
+        self.push(Source::Managed, None, kept, Spots::default());
+        *self = std::mem::take(self).again();
+        dropped
     }
 
     /// Changes keys of the command line's settings: each is replaced whole, `null` takes it back.

@@ -7,6 +7,7 @@ mod read;
 mod spots;
 
 mod hooks;
+mod host_policy;
 mod layers;
 mod merge;
 mod standing;

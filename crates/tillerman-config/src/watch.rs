@@ -71,8 +71,9 @@ impl Layers {
         if trust != TrustState::Trusted {
             self.hold_back(&mut fresh);
         }
-        let flags = self.layers.iter().filter(|layer| layer.source == Source::Flag);
-        fresh.layers.extend(flags.cloned());
+        // What lies in no file cannot have changed.
+        let given = self.layers.iter().filter(|layer| layer.path.is_none());
+        fresh.layers.extend(given.cloned());
         fresh.layers.sort_by_key(|layer| layer.source);
         // What is held back is the content that was trusted, and stays trusted.
         let held = matches!(trust, TrustState::Changed { .. });

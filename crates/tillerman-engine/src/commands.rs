@@ -9,14 +9,18 @@ use crate::session::Session;
 use crate::threshold::Beginning;
 
 /// The commands with a line about each, as `/help` and `initialize` list them.
-pub const COMMANDS: [(&str, &str); 6] = [
+pub const COMMANDS: [(&str, &str); 7] = [
     ("help", "List the commands that work here"),
     ("compact", "Replace the conversation by a summary: /compact WHAT TO KEEP"),
     ("clear", "Start over with an empty conversation"),
     ("cost", "Show what this session has cost so far"),
     ("context", "Show how full the context window is"),
     ("model", "Show the model, or switch to another: /model NAME"),
+    ("rename", "Give the session a title: /rename TITLE"),
 ];
+
+/// Other names of commands, which files may use for something else.
+pub const ALIASES: [(&str, &str); 3] = [("new", "clear"), ("reset", "clear"), ("usage", "cost")];
 
 /// A command and what stands behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +36,16 @@ pub(crate) fn parse(prompt: &Prompt) -> Option<Command> {
     if let Some(command) = &prompt.command {
         return command.answer.clone().map(Command::Answered);
     }
-    let Content::Text(text) = &prompt.content else { return None };
+    let text = match &prompt.content {
+        Content::Text(text) => text,
+        Content::Blocks(blocks) => match &blocks[..] {
+            [only] => only.as_text()?,
+            _ => return None,
+        },
+    };
     let words = text.trim().strip_prefix('/')?;
     let (name, argument) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     let (name, _) = COMMANDS.iter().find(|(known, _)| *known == name)?;
     Some(Command::Known { name, argument: argument.trim().to_owned() })
 }
@@ -72,13 +83,23 @@ impl Session {
                 }
                 self.describe_model(argument)
             }
+            Command::Known { name: "rename", argument } if argument.is_empty() => {
+                "Give a title: /rename TITLE".to_owned()
+            }
+            Command::Known { name: "rename", argument } => {
+                self.entitle(Some(argument.clone()));
+                format!("The session is now called {argument}.")
+            }
             Command::Known { .. } => describe_commands(),
         };
         self.emit_init();
+        self.record_answer(&answer);
         self.finish(Ending::Command(answer));
     }
 
-    fn describe_cost(&self) -> String {
+    /// What the session has cost, for people.
+    #[must_use]
+    pub fn describe_cost(&self) -> String {
         let mut lines = vec![format!("Total cost: ${:.4}", self.ledger.total_usd())];
         for (model, usage) in self.ledger.by_model() {
             lines.push(format!(

@@ -45,6 +45,24 @@ impl Conversation {
         self.calls.contains(id)
     }
 
+    /// Whether the newest words are a model's that has the provider work on something. Only those
+    /// may be sent back as they are, to be gone on with.
+    #[must_use]
+    pub fn has_work_elsewhere(&self) -> bool {
+        let newest = self.messages.last().filter(|message| message.role == Role::Assistant);
+        let is_work = |block: &Block| match block {
+            Block::Other(value) => {
+                let kind = value.get("type").and_then(serde_json::Value::as_str);
+                kind.is_some_and(|kind| kind.ends_with("_tool_use"))
+            }
+            _ => false,
+        };
+        newest.is_some_and(|message| match &message.content {
+            Content::Blocks(blocks) => blocks.iter().any(is_work),
+            Content::Text(_) => false,
+        })
+    }
+
     /// Adds what a user says; joins the message before it if that is a user's too.
     pub fn say(&mut self, blocks: Vec<Block>) {
         self.seal();

@@ -269,7 +269,7 @@ impl Session {
                 self.tell(GO_ON_AFTER_LIMIT, Author::Engine);
                 self.request();
             }
-            Some("pause_turn") => self.request(),
+            Some("pause_turn") if self.conversation.has_work_elsewhere() => self.request(),
             _ if !answered && empty_responses == 0 => {
                 self.with_round(|round| round.empty_responses += 1);
                 self.request();

@@ -128,6 +128,8 @@ pub enum Input {
     ThinkingChosen(Thinking),
     /// The model is to try this hard from now on; nothing means as hard as it likes.
     EffortChosen(Option<String>),
+    /// Somebody gave the session a title.
+    Titled(String),
     /// Another system prompt holds from now on.
     SystemChosen(Vec<SystemBlock>),
     /// Other agents can be called from now on, by name.

@@ -58,7 +58,7 @@ mod summary;
 
 pub use allowance::Deadline;
 pub use calls::{AskId, CallId, HookRunId, ResponseId, TimerId};
-pub use commands::COMMANDS;
+pub use commands::{ALIASES, COMMANDS};
 pub use config::{AgentIdentity, Books, Echo, Limits, Origin, Seat, SessionConfig};
 pub use context::{ContextUsage, tool_tokens};
 pub use conversation::Conversation;

@@ -70,7 +70,7 @@ impl Session {
 
     /// The prompts, unless hooks object to them; then the round has gone on or ended.
     fn let_pass(&mut self, prompts: Vec<Prompt>, outcome: HookOutcome) -> Option<Vec<Prompt>> {
-        self.entitle(&outcome);
+        self.entitle(outcome.title.clone());
         let ending = outcome.halt.map(Ending::Halted);
         let has_begun = self.round.as_ref().is_some_and(|round| round.is_announced);
         if let (None, Some(reason), true) = (&ending, &outcome.block, has_begun) {

@@ -94,6 +94,16 @@ impl Session {
         self.record_assistant(message, None, Some((kind.to_owned(), status)));
     }
 
+    /// Writes down and shows what a command is answered with, in the place of a model's words.
+    pub(crate) fn record_answer(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            let id = self.ids.entry_id().to_string();
+            let model = AssistantMessage::SYNTHETIC.to_owned();
+            let message = AssistantMessage::new(id, model, Block::text(text), Usage::default());
+            self.record_assistant(message, None, None);
+        }
+    }
+
     fn record_assistant(
         &mut self,
         message: AssistantMessage,

@@ -199,6 +199,7 @@ impl Session {
             Input::ModeChosen(mode) => self.choose_mode(mode),
             Input::ThinkingChosen(thinking) => self.choices.thinking = thinking,
             Input::EffortChosen(effort) => self.config.effort = effort,
+            Input::Titled(title) => self.entitle(Some(title)),
             Input::SystemChosen(system) => self.config.system = system,
             Input::AgentsChosen(names) => self.config.init.agents = names,
             Input::Relisted(listing) => self.relist(*listing),

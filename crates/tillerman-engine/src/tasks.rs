@@ -124,6 +124,8 @@ impl Session {
     pub(crate) fn task_ended(&mut self, id: &TaskId, end: &TaskEnd) {
         let Some(index) = self.tasks.running.iter().position(|task| task.id == *id) else { return };
         let task = self.tasks.running.remove(index);
+        let denials = end.report.iter().flat_map(|report| report.denials.iter().cloned());
+        self.with_round(|round| round.denials.extend(denials));
         let stopped = end.status == TaskStatus::Stopped;
         let patch = TaskPatch {
             status: Some(if stopped { "killed" } else { end.status.name() }.to_owned()),

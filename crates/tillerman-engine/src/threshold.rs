@@ -134,7 +134,7 @@ impl Session {
         if self.threshold.crossing.as_ref().is_none_or(|crossing| crossing.run() != run) {
             return Some(outcome);
         }
-        self.entitle(&outcome);
+        self.entitle(outcome.title.clone());
         for message in &outcome.messages {
             self.emit_notification("hook", message);
         }
@@ -166,7 +166,7 @@ impl Session {
 
     /// Takes in what hooks say that nobody waited for.
     pub(crate) fn hooks_spoke(&mut self, outcome: HookOutcome, wakes: bool) {
-        self.entitle(&outcome);
+        self.entitle(outcome.title.clone());
         for message in &outcome.messages {
             self.emit_notification("hook", message);
         }
@@ -182,9 +182,9 @@ impl Session {
         }
     }
 
-    /// Gives the session the title that a hook chose.
-    pub(crate) fn entitle(&mut self, outcome: &HookOutcome) {
-        if let Some(custom_title) = outcome.title.clone() {
+    /// Gives the session a title that a hook or the host chose.
+    pub(crate) fn entitle(&mut self, title: Option<String>) {
+        if let Some(custom_title) = title {
             let session_id = self.config.session_id.clone();
             let title = Some(custom_title.clone());
             self.append(Entry::CustomTitle { custom_title, session_id });

@@ -45,9 +45,35 @@ pub(crate) async fn outcome(result: &Value, label: &str, shelf: &Shelf) -> ToolO
             if text.trim().is_empty() { "The tool failed without a word.".into() } else { text };
         return Err(ToolFailure::new(text));
     }
+    let structured = structured.filter(|value| value.to_string().len() <= shelf.chars);
+    let shown = shown(&blocks, &parts, structured);
     let blocks = if blocks.is_empty() { vec![Block::text("(no output)")] } else { blocks };
-    let shown = serde_json::to_value(&blocks).unwrap_or_default();
     Ok(ToolOutput::new(Content::Blocks(blocks), Some(shown)))
+}
+
+/// What hosts are told: the content, and beside it what a program can make more of.
+fn shown(blocks: &[Block], parts: &[Value], structured: Option<&Value>) -> Value {
+    let content = serde_json::to_value(blocks).unwrap_or_default();
+    let is_link = |part: &&Value| part.get("type").is_some_and(|kind| kind == "resource_link");
+    let links: Vec<Value> = parts.iter().filter(is_link).cloned().map(without_type).collect();
+    if structured.is_none() && links.is_empty() {
+        return content;
+    }
+    let mut shown = json!({"content": content});
+    if let Some(structured) = structured {
+        shown["structuredContent"] = structured.clone();
+    }
+    if !links.is_empty() {
+        shown["resourceLinks"] = Value::Array(links);
+    }
+    shown
+}
+
+fn without_type(mut part: Value) -> Value {
+    if let Some(fields) = part.as_object_mut() {
+        fields.shift_remove("type");
+    }
+    part
 }
 
 /// Content from the messages of a prompt.

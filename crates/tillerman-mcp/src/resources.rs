@@ -160,8 +160,24 @@ impl Tool for ReadResource {
                 directory: board.config.scratch_directory.clone(),
                 chars: board.config.limits.output_chars,
             };
-            let content = resource(&contents.unwrap_or_default(), server, &shelf).await;
-            Ok(ToolOutput::new(content, Some(json!({"server": server, "uri": uri}))))
+            let contents = contents.unwrap_or_default();
+            let content = resource(&contents, server, &shelf).await;
+            let told = contents.into_iter().map(|part| without_bulk(part, shelf.chars));
+            let told: Vec<Value> = told.collect();
+            Ok(ToolOutput::new(content, Some(json!({"contents": told}))))
         })
     }
+}
+
+/// A part of a resource as hosts are told of it. Data and long texts are in the files that the
+/// content names.
+fn without_bulk(mut part: Value, chars: usize) -> Value {
+    if let Some(fields) = part.as_object_mut() {
+        fields.retain(|name, value| match name.as_str() {
+            "uri" | "mimeType" => true,
+            "text" => value.as_str().is_some_and(|text| text.len() <= chars),
+            _ => false,
+        });
+    }
+    part
 }

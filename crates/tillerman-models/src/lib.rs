@@ -15,4 +15,5 @@ pub mod estimate;
 pub mod openai;
 pub mod rehearsal;
 
+pub mod abilities;
 pub mod catalog;

@@ -1,6 +1,6 @@
 //! The port to tools.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -29,6 +29,10 @@ pub trait Tool: Send + Sync + std::fmt::Debug {
     /// When the call's token fires the tool ends everything it started and returns soon. A future
     /// that is dropped instead must leave no process behind.
     fn call(&self, call: ToolCall) -> BoxFuture<ToolOutcome>;
+
+    /// Counts a file as read which somebody saw as it was at this time, in milliseconds since the
+    /// Unix epoch. May read the file.
+    fn count_as_read(&self, _path: &Path, _at: f64) {}
 
     /// The directory in which the next call begins, for a tool that moves about.
     fn directory(&self) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 //! Work that goes on in the background of a session.
 
-use crate::frame::TaskUsage;
+use crate::frame::{PermissionDenial, TaskUsage};
 
 /// What kind of work it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl TaskStatus {
 }
 
 /// How a task ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TaskEnd {
     /// How it ended.
     pub status: TaskStatus,
@@ -59,12 +59,14 @@ pub struct TaskEnd {
 }
 
 /// What an agent brings back, or what a command that is watched said last.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskReport {
     /// What it said last.
     pub text: String,
     /// What it used.
     pub usage: TaskUsage,
+    /// Calls of it that were denied, and of agents below it.
+    pub denials: Vec<PermissionDenial>,
 }
 
 impl TaskEnd {

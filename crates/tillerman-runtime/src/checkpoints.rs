@@ -55,6 +55,14 @@ impl SessionTask {
 
     /// Brings files back, or says what that would change.
     pub(crate) async fn rewind_files(&mut self, message: String, dry_run: bool) -> Answer {
+        match self.rewind(message, dry_run).await {
+            // Whoever only wants to know is told, instead of being refused.
+            Err((why, _)) if dry_run => Ok(json!({"canRewind": false, "error": why})),
+            answer => answer,
+        }
+    }
+
+    async fn rewind(&mut self, message: String, dry_run: bool) -> Answer {
         let Some(checkpoints) = self.ports.checkpoints.as_ref().map(Arc::clone) else {
             return Err((OFF.to_owned(), Some("checkpointing_off")));
         };

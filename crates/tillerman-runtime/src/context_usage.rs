@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tillerman_engine::{ContextUsage, Session};
 use tillerman_ports::MemoryNote;
 use tillerman_protocol::agent::AgentDefinition;
+use tillerman_protocol::tool::ToolSpec;
 
 /// Answers `get_context_usage`. The total is the provider's own count where there is one; how it
 /// is shared out between the parts is estimated from their size.
@@ -15,11 +16,12 @@ pub(crate) fn describe(
     let usage = session.context_usage();
     let config = session.config();
     let foreign = config.tools.iter().filter(|tool| tool.name.starts_with("mcp__"));
-    let loaded = foreign.map(|tool| (&tool.name, true));
-    let deferred = config.init.deferred.iter().map(|name| (name, false));
-    let described = |(name, is_loaded): (&String, bool)| {
+    let loaded = foreign.map(|tool| (&tool.name, Some(size(tool))));
+    let deferred = config.init.deferred.iter().map(|name| (name, None));
+    let described = |(name, size): (&String, Option<u64>)| {
         let server = name.split("__").nth(1).unwrap_or_default();
-        json!({"name": name, "serverName": server, "isLoaded": is_loaded})
+        let tokens = tokens(size.unwrap_or_default());
+        json!({"name": name, "serverName": server, "tokens": tokens, "isLoaded": size.is_some()})
     };
     let mcp_tools: Vec<Value> = loaded.chain(deferred).map(described).collect();
     json!({
@@ -38,6 +40,12 @@ pub(crate) fn describe(
         "apiUsage": null,
         "isEstimate": true,
     })
+}
+
+/// Bytes that the model is told about a tool.
+fn size(tool: &ToolSpec) -> u64 {
+    let told = tool.name.len() + tool.description.len() + tool.input_schema.to_string().len();
+    told as u64
 }
 
 /// A token has about 3.5 bytes.

@@ -18,7 +18,7 @@ use crate::session_task::SessionTask;
 use crate::work::Name;
 
 /// Requests that hosts send and that this version cannot serve.
-const NOT_YET: [&str; 2] = ["seed_read_state", "generate_session_title"];
+const NOT_YET: [&str; 1] = ["generate_session_title"];
 
 /// An answer, or why there is none: text for people and a code for programs.
 pub(crate) type Answer = Result<Value, (String, Option<&'static str>)>;
@@ -85,7 +85,10 @@ impl SessionTask {
                 | SettingsRequest::ReloadSkills
                 | SettingsRequest::ReloadOutputStyles,
             ) => self.reload().await,
-            other => refuse(&other),
+            other => match self.inquire(&other).await {
+                Some(answer) => answer,
+                None => refuse(&other),
+            },
         };
         self.respond(id, answer).await;
     }
@@ -97,6 +100,7 @@ impl SessionTask {
         self.choose_system(&hello).await;
         self.add_in_process(hello.sdk_mcp_servers.as_deref().unwrap_or_default());
         self.choose_skills(hello.skills.as_deref()).await;
+        self.take_title(hello.title.as_deref()).await;
         let registered = self.hooks.register(&hello.hooks.clone().unwrap_or_default());
         for (key, text) in registered.complaints {
             tracing::warn!("{text}");

@@ -10,6 +10,8 @@ use crate::session_task::SessionTask;
 #[derive(Debug)]
 pub(crate) struct Letting {
     request: RequestId,
+    /// Whether a single call was named.
+    is_for_one: bool,
     /// The tasks that have become of calls so far.
     tasks: Vec<TaskId>,
     awaited: Vec<CallId>,
@@ -23,7 +25,8 @@ impl SessionTask {
     pub(crate) async fn let_go(&mut self, request: RequestId, call: Option<&ToolUseId>) {
         let tasks = self.background_agents(call).await;
         let awaited = self.work.let_go(call);
-        self.lettings.push(Letting { request, tasks, awaited });
+        let is_for_one = call.is_some();
+        self.lettings.push(Letting { request, is_for_one, tasks, awaited });
         self.answer_lettings().await;
     }
 
@@ -48,8 +51,11 @@ impl SessionTask {
             .into_iter()
             .partition::<Lettings, _>(|letting| letting.awaited.is_empty());
         self.lettings = waiting;
-        for Letting { request, tasks, .. } in done {
-            self.respond(request, Ok(json!({"backgrounded": tasks}))).await;
+        for Letting { request, is_for_one, tasks, .. } in done {
+            // Only who names a call can have been wrong about it.
+            let backgrounded = !is_for_one || !tasks.is_empty();
+            let answer = json!({"backgrounded": backgrounded, "task_ids": tasks});
+            self.respond(request, Ok(answer)).await;
         }
     }
 }

@@ -20,6 +20,7 @@ mod control;
 mod display;
 mod elicitation;
 mod file_watch;
+mod inquiries;
 mod invocations;
 mod letting_go;
 mod live_settings;
@@ -33,6 +34,7 @@ mod expander;
 
 mod bound_programs;
 mod facts;
+mod file_view;
 mod hook_bills;
 mod hook_book;
 mod hook_desk;

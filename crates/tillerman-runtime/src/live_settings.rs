@@ -110,6 +110,10 @@ impl SessionTask {
             let model = model.as_str().map(|name| catalog.resolve(name).to_owned());
             self.wish_for_model(ModelWish { request: None, model }).await;
         }
+        if let Some(effort) = settings.get("effortLevel") {
+            let effort = effort.as_str().map(str::to_owned);
+            self.feed(Input::EffortChosen(effort)).await;
+        }
         Ok(json!({}))
     }
 
@@ -118,6 +122,10 @@ impl SessionTask {
         source: &str,
         settings: &Map<String, Value>,
     ) -> Answer {
+        if settings.is_empty() {
+            let text = "update_settings names no key, so nothing was changed";
+            return Err((text.to_owned(), Some("settings_not_applied")));
+        }
         let updated = self.facing.settings.update_file(source, settings);
         updated.map_err(|text| (text, Some("settings_not_applied")))?;
         self.refresh_settings().await;

@@ -9,10 +9,10 @@ use tillerman_ports::{BackgroundTask, Bounds, BoxFuture, LiveSettings, Tool};
 use tillerman_protocol::frame::{Frame, UserFrame};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::transcript::Entry;
-use tillerman_protocol::{RequestId, TaskId};
+use tillerman_protocol::{Moment, RequestId, TaskId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::agents::Agents;
+use crate::agents::{Agents, Tally};
 use crate::display::Display;
 use crate::hook_desk::HookDesk;
 use crate::hook_runs::HookRoom;
@@ -198,6 +198,10 @@ pub(crate) struct Facing {
     pub(crate) secrets: Secrets,
     pub(crate) shutdown: tokio_util::sync::CancellationToken,
     pub(crate) output_retries: u32,
+    /// When the session began.
+    pub(crate) begun: Moment,
+    /// What its calls changed in files.
+    pub(crate) changes: Tally,
 }
 
 impl SessionTask {
@@ -234,6 +238,8 @@ impl SessionTask {
                 secrets: setup.secrets,
                 shutdown: setup.shutdown,
                 output_retries: setup.output_retries,
+                begun: setup.ports.clock.now(),
+                changes: Tally::default(),
             },
             pending: VecDeque::new(),
             copied: setup.copied,
@@ -304,6 +310,10 @@ impl SessionTask {
                     }
                     Input::ToolEnded { outcome, .. } => {
                         self.facing.secrets.redact(outcome);
+                        let output = outcome.as_ref().ok();
+                        if let Some(told) = output.and_then(|output| output.structured.as_ref()) {
+                            self.facing.changes.returned(told);
+                        }
                         None
                     }
                     Input::TaskSpoke { text, .. } => {

@@ -93,20 +93,26 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A flag; models put it into quotes now and then.
     pub(crate) fn optional_flag(&self, name: &str) -> Result<Option<bool>, String> {
         match self.object.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(Value::String(text)) if text == "true" => Ok(Some(true)),
+            Some(Value::String(text)) if text == "false" => Ok(Some(false)),
             Some(other) => Err(self.wrong(name, "true or false", other)),
         }
     }
 
+    /// A number; models put it into quotes now and then.
     pub(crate) fn optional_whole(&self, name: &str) -> Result<Option<u64>, String> {
         let value = match self.object.get(name) {
             None | Some(Value::Null) => return Ok(None),
             Some(value) => value,
         };
+        let quoted = || value.as_str().and_then(|text| text.parse().ok());
         let whole = value.as_u64().or_else(|| value.as_f64().and_then(whole_part));
+        let whole = whole.or_else(quoted);
         whole
             .map(Some)
             .ok_or_else(|| self.wrong(name, "a whole number that is not negative", value))

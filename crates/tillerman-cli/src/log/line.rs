@@ -30,6 +30,8 @@ pub(crate) struct Lines {
     pub(crate) about: About,
     pub(crate) level: Level,
     pub(crate) secrets: Secrets,
+    /// Where lines go instead of standard error.
+    pub(crate) file: Option<std::fs::File>,
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
@@ -74,7 +76,10 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
         };
         line.push('\n');
         // Nobody may be reading, and whom could we tell?
-        drop(std::io::stderr().lock().write_all(line.as_bytes()));
+        drop(match &self.file {
+            Some(file) => (&*file).write_all(line.as_bytes()),
+            None => std::io::stderr().lock().write_all(line.as_bytes()),
+        });
     }
 }
 

@@ -41,7 +41,7 @@ async fn wrong_arguments_are_refused_and_named() {
         (&["-p", "--input-format", "stream-json"], "needs --output-format stream-json"),
         (&["-p"], "There is no prompt"),
         (&["-p", "hello", "--resume"], "--resume needs the id"),
-        (&["-p", "hello", "--add-dir", "no/such/place"], "no/such/place"),
+        (&["-p", "--project-config-root", "/elsewhere", "hello"], "not available"),
         (&settings("no/such/settings.json"), "no/such/settings.json"),
         (&settings("{\"permissions\": 5}"), "--settings are not valid"),
         (&settings("{\"permissions\""), "--settings are not valid"),

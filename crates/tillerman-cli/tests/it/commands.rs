@@ -56,6 +56,24 @@ async fn what_is_no_command_is_answered_or_passed_on() {
     assert!(result(&help).contains("/release: Release (user)"), "{}", result(&help));
     let server = ScriptedServer::start(script().reply(response().text("A folder."))).await;
     assert_eq!(result(&ask(&world, &server, &["/tmp is full"]).await), "A folder.");
+    let server = ScriptedServer::start(script().reply(response().text("No idea."))).await;
+    assert_eq!(result(&ask(&world, &server, &["/frobnicate now"]).await), "No idea.");
+}
+
+#[tokio::test]
+async fn commands_are_answered_in_a_message_and_have_other_names() {
+    let world = World::new();
+    let frames = ask(&world, &nobody().await, &["/usage"]).await;
+    let said = frames.iter().find(|frame| frame["type"] == "assistant").unwrap();
+    assert_eq!(said["message"]["model"], "<synthetic>");
+    let text = said["message"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("Total cost"), "{text}");
+    assert_eq!(result(&frames), text);
+    let frames = ask(&world, &nobody().await, &["/rename Harbour"]).await;
+    let titled = frames.iter().find(|frame| frame["subtype"] == "session_title_changed");
+    assert_eq!(titled.unwrap()["title"], "Harbour");
+    let frames = ask(&world, &nobody().await, &["/reset"]).await;
+    assert!(frames.iter().any(|frame| frame["type"] == "conversation_reset"));
 }
 
 #[tokio::test]

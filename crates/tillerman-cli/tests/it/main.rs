@@ -23,6 +23,8 @@ mod hook_table;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
+mod host_flags;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod ipc;

@@ -34,6 +34,8 @@ mod agents;
 #[cfg(test)]
 mod frontmatter;
 #[cfg(test)]
+mod host_policy;
+#[cfg(test)]
 mod imports;
 #[cfg(test)]
 mod memory;

@@ -7,6 +7,8 @@ use tillerman_protocol::content::{Content, Role};
 use tillerman_protocol::model::{ModelRequest, Thinking};
 use tillerman_protocol::tool::ToolSpec;
 
+use crate::abilities::abilities;
+
 use super::block::{BlockView, CacheControl, block_views};
 use super::config::CachePolicy;
 
@@ -83,8 +85,9 @@ impl Serialize for Body<'_> {
         if !system.is_empty() {
             fields.put("system", &system)?;
         }
-        fields.put_object("thinking", thinking(request.thinking))?;
-        let effort = request.effort.as_ref();
+        fields.put_object("thinking", thinking(fitting_thinking(request)))?;
+        let effort = request.effort.as_deref();
+        let effort = effort.and_then(|wanted| abilities(&request.model).nearest_effort(wanted));
         fields.put_object("output_config", effort.map(|effort| json!({"effort": effort})))?;
         let user = Some(&request.session).filter(|session| !session.is_empty());
         fields.put_object("metadata", user.map(|session| json!({"user_id": session})))?;
@@ -148,6 +151,17 @@ impl<M: SerializeMap> Fields<M> {
     }
 }
 
+/// The thinking that was asked for in a form that the model knows: one which cannot choose how much
+/// to think is given half of the room.
+fn fitting_thinking(request: &ModelRequest) -> Thinking {
+    match request.thinking {
+        Thinking::Adaptive if !abilities(&request.model).thinks_adaptively => {
+            Thinking::Budget(u32::try_from(request.max_tokens / 2).unwrap_or(u32::MAX))
+        }
+        other => other,
+    }
+}
+
 fn thinking(thinking: Thinking) -> Option<Value> {
     match thinking {
         Thinking::Unset => None,
@@ -165,7 +179,7 @@ fn thinking_budget(tokens: u32) -> u64 {
 
 /// The limit for the whole answer, which must exceed the part reserved for thinking.
 fn max_tokens(request: &ModelRequest) -> u64 {
-    match request.thinking {
+    match fitting_thinking(request) {
         Thinking::Budget(tokens) if thinking_budget(tokens) >= request.max_tokens => {
             thinking_budget(tokens) + request.max_tokens.clamp(1, ROOM_BESIDE_THINKING)
         }

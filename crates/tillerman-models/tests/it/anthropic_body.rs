@@ -51,13 +51,14 @@ fn object(value: Value) -> Map<String, Value> {
 #[tokio::test]
 async fn a_request_has_exactly_these_fields() {
     let mut asked = request();
+    asked.model = "claude-opus-4-6".to_owned();
     asked.tools = vec![tool("Read"), tool("Write")].into();
     asked.thinking = Thinking::Adaptive;
     asked.effort = Some("high".to_owned());
     let mark = json!({"type": "ephemeral"});
     let schema = json!({"type": "object"});
     let expected = json!({
-        "model": "claude-haiku-4-5",
+        "model": "claude-opus-4-6",
         "max_tokens": 1000,
         "stream": true,
         "tools": [
@@ -160,6 +161,7 @@ async fn thinking_budgets_fit_the_limits() {
 #[tokio::test]
 async fn extra_fields_outrank_everything_but_streaming() {
     let mut asked = request();
+    asked.model = "claude-opus-4-6".to_owned();
     asked.effort = Some("low".to_owned());
     asked.extra_body = object(json!({
         "temperature": 1, "top_k": 2, "output_config": {"format": "x"}, "stream": false,
@@ -310,4 +312,28 @@ async fn tokens_are_counted_for_the_same_prompt() {
     let body = object(received.json());
     let fields: Vec<&str> = body.keys().map(String::as_str).collect();
     assert_eq!(fields, ["model", "system", "thinking", "tool_choice", "messages"]);
+}
+
+#[tokio::test]
+async fn models_are_sent_only_what_they_take() {
+    let cases = [
+        ("claude-sonnet-4-5", "max", json!({"type": "enabled", "budget_tokens": 4000}), None),
+        (
+            "claude-opus-4-5-20251101",
+            "max",
+            json!({"type": "enabled", "budget_tokens": 4000}),
+            Some("high"),
+        ),
+        ("claude-opus-4-6[1m]", "xhigh", json!({"type": "adaptive"}), Some("high")),
+        ("claude-opus-4-6", "max", json!({"type": "adaptive"}), Some("max")),
+        ("a-model-of-tomorrow", "xhigh", json!({"type": "adaptive"}), Some("xhigh")),
+    ];
+    for (model, wanted, thinking, effort) in cases {
+        let mut asked = request();
+        (asked.model, asked.max_tokens) = (model.to_owned(), 8_000);
+        (asked.thinking, asked.effort) = (Thinking::Adaptive, Some(wanted.to_owned()));
+        let body = body(asked).await;
+        assert_eq!(body["thinking"], thinking, "{model}");
+        assert_eq!(body["output_config"]["effort"].as_str(), effort, "{model}");
+    }
 }

@@ -21,6 +21,7 @@ mod models;
 mod outcome;
 mod relay;
 mod skills;
+mod tally;
 
 mod delivery;
 mod desk;
@@ -37,4 +38,5 @@ pub(crate) use given_tree::TreeAnswer;
 pub(crate) use launch::{Caller, Former, Opening};
 pub(crate) use purse::Granting;
 pub use setup::{AgentLimits, AgentSetup, Chosen, MainAgent};
+pub(crate) use tally::Tally;
 pub(crate) use tree::Tree;

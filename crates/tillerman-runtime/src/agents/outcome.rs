@@ -34,6 +34,7 @@ pub(crate) fn launched(agent: &Agent) -> ToolOutput {
         "prompt": agent.prompt,
         "resolvedModel": agent.model,
         "outputFile": agent.output_file,
+        "canReadOutputFile": !agent.output_file.is_empty(),
     });
     ToolOutput::new(Content::Text(text), Some(structured))
 }

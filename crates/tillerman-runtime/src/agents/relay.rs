@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tillerman_engine::IdSource;
 use tillerman_ports::{BoxFuture, Clock, WorkingCopy};
 use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::control::ControlBody;
 use tillerman_protocol::frame::{
-    AssistantFrame, Frame, ResultFrame, ResultSubtype, SessionState, SystemDetail, SystemFrame,
-    TaskProgress, TaskUsage, UserFrame,
+    AssistantFrame, Frame, PermissionDenial, ResultFrame, ResultSubtype, SessionState,
+    SystemDetail, SystemFrame, TaskProgress, TaskUsage, UserFrame,
 };
 use tillerman_protocol::hook::HookDetail;
 use tillerman_protocol::stream::Usage;
@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 use crate::agents::book::Agent;
 use crate::agents::child::Launch;
 use crate::agents::outcome;
+use crate::agents::tally::Tally;
 use crate::agents::tree::Tree;
 use crate::hook_line::HookLine;
 use crate::session_task::{Inbound, run_agent};
@@ -45,7 +46,9 @@ pub(crate) fn work(launch: Launch) -> BoxFuture<TaskEnd> {
             usage: Usage::default(),
             tokens: 0,
             tool_uses: 0,
+            tally: Tally::default(),
             asked: false,
+            denials: Vec::new(),
             result: None,
             misfortune: None,
         };
@@ -92,8 +95,10 @@ struct Relay {
     usage: Usage,
     tokens: u64,
     tool_uses: u64,
+    tally: Tally,
     /// Whether the host was told that somebody has to act.
     asked: bool,
+    denials: Vec<PermissionDenial>,
     result: Option<Box<ResultFrame>>,
     /// Why it could not begin.
     misfortune: Option<String>,
@@ -152,6 +157,7 @@ impl Relay {
             Frame::Result(result) => {
                 self.usage.add(&result.usage);
                 self.tokens = self.usage.input_total() + self.usage.output_tokens;
+                self.denials.extend(result.permission_denials.iter().cloned());
                 self.result = Some(result);
             }
             Frame::ControlRequest(mut request) => {
@@ -182,6 +188,7 @@ impl Relay {
             match block {
                 Block::ToolUse { name, .. } => {
                     self.tool_uses += 1;
+                    self.tally.called(name);
                     last_tool = Some(name.clone());
                 }
                 Block::Text { text, .. } => {
@@ -202,7 +209,10 @@ impl Relay {
         }
     }
 
-    async fn pass_user(&self, mut frame: UserFrame) {
+    async fn pass_user(&mut self, mut frame: UserFrame) {
+        if let Some(result) = &frame.tool_use_result {
+            self.tally.returned(result);
+        }
         let is_result = |block: &Block| matches!(block, Block::ToolResult(_));
         let has_result = match &frame.message.content {
             Content::Blocks(blocks) => blocks.iter().any(is_result),
@@ -213,7 +223,8 @@ impl Relay {
             frame.extra.insert("agent_id".to_owned(), json!(self.agent.id));
             frame.extra.insert("subagent_type".to_owned(), json!(self.agent.kind));
             frame.extra.insert("task_description".to_owned(), json!(self.agent.description));
-            frame.tool_use_result = None;
+            // Hosts see what went wrong; what tools return beside their text is the agent's own.
+            frame.tool_use_result = frame.tool_use_result.filter(Value::is_string);
             frame.is_replay = None;
             self.tree.show(Frame::User(Box::new(frame))).await;
         }
@@ -243,6 +254,9 @@ impl Relay {
             SystemDetail::PermissionDenied(_)
             | SystemDetail::ApiRetry(_)
             | SystemDetail::Notification { .. }
+            | SystemDetail::HookStarted(_)
+            | SystemDetail::HookProgress(_)
+            | SystemDetail::HookResponse(_)
             | SystemDetail::TaskUpdated(_) => {}
             _ => return,
         }
@@ -315,9 +329,12 @@ impl Relay {
             Some(stays) => format!("{text}\n\n[{stays}]").trim_start().to_owned(),
             None => text,
         };
-        let report = TaskReport { text, usage };
-        let structured = (status == TaskStatus::Completed)
-            .then(|| outcome::structured(&self.agent, &report, &self.usage));
+        let report = TaskReport { text, usage, denials: self.denials };
+        let structured = (status == TaskStatus::Completed).then(|| {
+            let mut told = outcome::structured(&self.agent, &report, &self.usage);
+            self.tally.tell(&mut told);
+            told
+        });
         let end = outcome::end(&self.agent, status, &why, report);
         self.agent.advance(|progress| {
             progress.usage = usage;

@@ -86,7 +86,7 @@ async fn an_agent_that_is_waited_for_can_be_moved_to_the_background() {
     play.until("system/task_started").await;
     tokio::time::sleep(Duration::from_millis(1)).await;
     let nobody = json!({"subtype": "background_tasks", "tool_use_id": "toolu_9"});
-    assert_eq!(play.ask(nobody).await["response"]["backgrounded"], json!([]));
+    assert_eq!(play.ask(nobody).await["response"]["backgrounded"], false);
     let request = json!({"subtype": "background_tasks", "tool_use_id": "toolu_1"});
     play.request("req_2", request).await;
     let updated = play.until("system/task_updated").await;

@@ -172,15 +172,17 @@ async fn without_checkpoints_nothing_is_rewound() {
     let answer = play.ask(json!({"subtype": "rewind_files", "user_message_id": "u"})).await;
     assert_eq!(answer["subtype"], "error");
     assert_eq!(answer["error_code"], "checkpointing_off");
+    // Whoever only wants to know is told.
+    let dry = json!({"subtype": "rewind_files", "user_message_id": "u", "dry_run": true});
+    let answer = play.ask(dry).await;
+    assert_eq!(answer["response"]["canRewind"], false);
+    assert!(answer["response"]["error"].as_str().unwrap().contains("checkpointing"), "{answer}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_done_yet_is_admitted() {
     let mut play = stage([]).begin();
-    let requests = [
-        json!({"subtype": "seed_read_state", "path": "/a", "mtime": 1}),
-        json!({"subtype": "generate_session_title", "description": "x"}),
-    ];
+    let requests = [json!({"subtype": "generate_session_title", "description": "x"})];
     for request in requests {
         let answer = play.ask(request.clone()).await;
         assert_eq!(answer["error_code"], "not_available", "{request}");

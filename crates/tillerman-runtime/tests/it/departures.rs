@@ -93,13 +93,13 @@ async fn a_command_that_is_waited_for_can_be_moved_to_the_background() {
     play.until("assistant").await;
     assert!(play.is_silent_for(60).await, "the call waits");
     let other = json!({"subtype": "background_tasks", "tool_use_id": "toolu_9"});
-    assert_eq!(play.ask(other).await["response"]["backgrounded"], json!([]));
+    assert_eq!(play.ask(other).await["response"]["backgrounded"], false);
     play.request("req_2", json!({"subtype": "background_tasks"})).await;
     let started = play.until("system/task_started").await;
     assert_eq!((&started["task_id"], &started["is_backgrounded"]), (&json!("b1"), &json!(true)));
     assert_eq!(started["tool_use_id"], "toolu_1");
     let answer = play.until("control_response").await;
-    assert_eq!(answer["response"]["response"]["backgrounded"], json!(["b1"]));
+    assert_eq!(answer["response"]["response"]["task_ids"], json!(["b1"]));
     assert_eq!(play.until("result/success").await["result"], "I go on.");
     gate.open();
     assert_eq!(play.until("system/task_notification").await["status"], "completed");

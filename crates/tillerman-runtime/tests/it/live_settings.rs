@@ -83,6 +83,10 @@ async fn the_host_may_change_settings_and_hears_why_not() {
     assert_eq!(answer["error"], "permissions cannot be changed");
     let told = play.ask(json!({"subtype": "get_settings"})).await["response"].clone();
     assert_eq!(told["applied"]["model"], "test-swift-2", "nothing of it was taken");
-    let request = json!({"subtype": "update_settings", "source": "userSettings", "settings": {}});
+    let request = json!({"subtype": "update_settings", "source": "userSettings",
+        "settings": {"effortLevel": "low"}});
     assert_eq!(play.ask(request).await["error"], "userSettings cannot be changed");
+    let request = json!({"subtype": "update_settings", "source": "userSettings", "settings": {}});
+    let answer = play.ask(request).await;
+    assert!(answer["error"].as_str().unwrap().contains("names no key"), "{answer}");
 }

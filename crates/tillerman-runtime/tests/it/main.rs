@@ -60,6 +60,8 @@ mod hook_news;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
+mod inquiries;
+#[cfg(test)]
 mod interrupts;
 #[cfg(test)]
 mod invocations;

@@ -83,7 +83,7 @@ impl Capture {
         let head = display(&self.head);
         let whole = self.total == self.head.len() as u64;
         if whole && head.chars().count() <= most {
-            let shown = head.trim_end().to_owned();
+            let shown = without_blank_beginning(head.trim_end()).to_owned();
             return Captured { inline: shown.clone(), shown, saved: None };
         }
         self.open_file().await;
@@ -218,6 +218,12 @@ async fn copy(path: &Path, into: &mut impl Sink) -> io::Result<()> {
 /// Bytes as text that can go into any frame.
 fn display(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
+}
+
+/// Text without the blank lines it begins with.
+fn without_blank_beginning(text: &str) -> &str {
+    let blank = text.len() - text.trim_start().len();
+    text[..blank].rfind('\n').map_or(text, |end| &text[end + 1..])
 }
 
 fn first_chars(text: &str, count: usize) -> &str {

@@ -32,9 +32,9 @@ pub(crate) fn meaning(command: &str, status: ExitStatus) -> Meaning {
     }
 }
 
-/// What exit code 1 answers, when the command is a single one for which it is no failure.
+/// What exit code 1 answers, when it is that of a command for which it is no failure.
 fn answer(command: &str) -> Option<&'static str> {
-    let words = single_command(command)?;
+    let words = last_command(command)?;
     let mut words = words.iter().map(String::as_str).skip_while(|word| is_assignment(word));
     let program = Path::new(words.next()?).file_name()?.to_str()?;
     match program {
@@ -67,9 +67,9 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The words of a command that is a single simple one; nothing when the shell might do more, since
-/// then the exit code may be another's.
-fn single_command(command: &str) -> Option<Vec<String>> {
+/// The words of the command whose exit code it is: the only one, or the last one of a pipeline or a
+/// sequence. Nothing when the shell might do more, since then the exit code may be another's.
+fn last_command(command: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = command.trim().chars().peekable();
@@ -92,7 +92,16 @@ fn single_command(command: &str) -> Option<Vec<String>> {
                 }
             },
             '\\' => word.get_or_insert_default().push(chars.next()?),
-            '|' | ';' | '(' | ')' | '`' | '\n' | '{' | '}' => return None,
+            '<' | '>' if chars.peek() == Some(&'(') => {
+                skip_substitution(&mut chars)?;
+                word.get_or_insert_default().push(char);
+            }
+            '|' if previous == '|' || chars.peek() == Some(&'|') => return None,
+            '|' | ';' => {
+                words.clear();
+                word = None;
+            }
+            '(' | ')' | '`' | '\n' | '{' | '}' => return None,
             '&' if previous != '>' && chars.peek() != Some(&'>') => return None,
             ' ' | '\t' => words.extend(word.take()),
             other => word.get_or_insert_default().push(other),
@@ -101,6 +110,22 @@ fn single_command(command: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     Some(words)
+}
+
+/// Skips what stands in the place of a file: how those commands end is not asked. Nothing when its
+/// end is not plain to see.
+fn skip_substitution(chars: &mut impl Iterator<Item = char>) -> Option<()> {
+    let mut depth = 0;
+    for char in chars {
+        match char {
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some(()),
+            ')' => depth -= 1,
+            '\'' | '"' | '`' | '\\' => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 fn signal_name(number: i32) -> String {

@@ -91,7 +91,7 @@ fn timed_out(circumstances: &Circumstances<'_>) -> String {
         "That is the longest a command may take; split the work into shorter steps.".to_owned()
     };
     format!(
-        "The command did not end within {timeout} ms, so it and everything it had started was \
+        "The command timed out after {timeout} ms, so it and everything it had started was \
          stopped. {advice}"
     )
 }

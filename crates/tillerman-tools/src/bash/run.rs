@@ -31,14 +31,20 @@ const CANCEL_GRACE: Duration = Duration::from_millis(300);
 /// How long a killed shell may take to be gone, as when it hangs in the kernel.
 const REAP_WAIT: Duration = Duration::from_secs(2);
 const FALLBACK_SHELL: &str = "/bin/sh";
+/// Tells programs that an agent runs them; many print less then, or ask nothing.
+const BY_AGENT: &str = "CLAUDECODE";
 
 /// Writes the last directory to a file of its own, so that neither output nor exit code change.
 /// The positional parameters are gone before the command sees them, and so is the file in which
-/// hooks leave variables.
-const WRAPPER: &str = r#"__tillerman_cwd=$1; __tillerman_command=$2; shift 2
-if [ -r "${CLAUDE_ENV_FILE-}" ]; then . "$CLAUDE_ENV_FILE" >/dev/null 2>&1; fi; unset CLAUDE_ENV_FILE
-trap '{ pwd -P >"$__tillerman_cwd"; } 2>/dev/null' EXIT
-eval "$__tillerman_command""#;
+/// hooks leave variables. All of it is one line, so that the shell counts the lines of the command
+/// from 1 when it complains.
+const WRAPPER: &str = concat!(
+    "__tillerman_cwd=$1; __tillerman_command=$2; shift 2; ",
+    r#"if [ -r "${CLAUDE_ENV_FILE-}" ]; then . "$CLAUDE_ENV_FILE" >/dev/null 2>&1; fi; "#,
+    "unset CLAUDE_ENV_FILE; ",
+    r#"trap '{ pwd -P >"$__tillerman_cwd"; } 2>/dev/null' EXIT; "#,
+    r#"eval "$__tillerman_command""#,
+);
 
 /// Where a command's output goes.
 pub(crate) trait Sink: Send + Sync {
@@ -277,7 +283,8 @@ fn variables(job: &Job<'_>) -> Vec<(OsString, OsString)> {
     let inherited = job.config.environment.iter().find(|(name, _)| name == MARK);
     let outer = inherited.and_then(|(_, mark)| mark.to_str());
     let given = job.environment.iter().map(|(name, value)| (name.into(), value.into()));
-    given.chain([(MARK.into(), job.mark.value(outer).into())]).collect()
+    let own = [(MARK.into(), job.mark.value(outer).into()), (BY_AGENT.into(), "1".into())];
+    given.chain(own).collect()
 }
 
 /// Takes in output until the shell ends or has to.

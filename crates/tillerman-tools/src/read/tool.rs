@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use image::ImageFormat;
 use serde_json::{Value, json};
@@ -109,6 +110,27 @@ impl Tool for Read {
             let params = Params::parse(&call.input).map_err(ToolFailure::new)?;
             off_thread(call.cancel, move |cancel| read(&session, &params, cancel)).await
         })
+    }
+
+    fn count_as_read(&self, path: &Path, at: f64) {
+        count_as_read(&self.session, path, at);
+    }
+}
+
+/// Remembers what a file holds, unless it changed after somebody saw it.
+fn count_as_read(session: &Session, path: &Path, at: f64) {
+    let Ok(path) = path.canonicalize() else { return };
+    let Ok((mut file, metadata)) = open_regular(&path, session.config()) else { return };
+    let changed = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    if changed.is_none_or(|changed| changed.as_secs_f64() * 1_000.0 >= at + 1.0) {
+        return;
+    }
+    if Fingerprint::skips(&metadata) {
+        return session.remember(path, Fingerprint::of_unread(&metadata));
+    }
+    let mut bytes = Vec::new();
+    if file.read_to_end(&mut bytes).is_ok() {
+        session.remember(path, Fingerprint::of(&bytes));
     }
 }
 

@@ -19,6 +19,7 @@ async fn output_and_errors_come_together_in_order() {
     assert_eq!(structured(&output), expected);
     assert_eq!(text(&bench.bash("true").await.unwrap()), "(no output)");
     assert_eq!(text(&bench.bash("echo; echo ' '").await.unwrap()), "(no output)");
+    assert_eq!(text(&bench.bash("printf '\\n \\n  a\\n\\nb\\n'").await.unwrap()), "  a\n\nb");
 }
 
 #[tokio::test]
@@ -37,6 +38,8 @@ async fn exit_codes_and_signals_are_failures_unless_they_are_answers() {
     }
     let failure = bench.bash("echo (").await.unwrap_err();
     assert!(failure.message.starts_with("Exit code 2\n") && failure.message.contains("syntax"));
+    let failure = bench.bash("no-such-program").await.unwrap_err();
+    assert!(failure.message.contains("line 1: no-such-program"), "{}", failure.message);
     let output = bench.bash("grep x /dev/null").await.unwrap();
     assert_eq!(text(&output), "(no output)\n[Exit code 1: no matches were found.]");
     assert_eq!(structured(&output)["returnCodeInterpretation"], "no matches were found");
@@ -106,7 +109,7 @@ async fn a_missing_directory_is_named() {
 async fn children_see_exactly_the_environment_they_are_given() {
     let bench = Bench::with(|config| config.environment.push(("A".into(), "1".into())));
     let output = text(&bench.bash("env | cut -d= -f1 | sort | tr '\\n' ' '").await.unwrap());
-    assert_eq!(output, "A PATH PWD SHLVL TILLERMAN_CALL _");
+    assert_eq!(output, "A CLAUDECODE PATH PWD SHLVL TILLERMAN_CALL _");
 }
 
 #[tokio::test]
@@ -145,13 +148,16 @@ async fn a_timeout_says_how_long_it_was_and_how_to_raise_it() {
     let bench = Bench::new();
     let input = json!({"command": "sleep 0; echo begun; sleep 60", "timeout": 200});
     let message = bench.failure("Bash", input).await;
-    assert!(message.contains("within 200 ms") && message.contains("at most 600000"), "{message}");
+    assert!(
+        message.contains("timed out after 200 ms") && message.contains("at most 600000"),
+        "{message}"
+    );
     assert!(message.ends_with("begun"), "{message}");
     let short = Duration::from_millis(100);
     let limits = ToolLimits { default_timeout: short, max_timeout: short, ..ToolLimits::default() };
     let bench = Bench::with_limits(limits);
     let message = bench.failure("Bash", json!({"command": "sleep 60", "timeout": 60_000})).await;
-    assert!(message.contains("within 100 ms") && message.contains("longest"), "{message}");
+    assert!(message.contains("timed out after 100 ms") && message.contains("longest"), "{message}");
 }
 
 #[tokio::test]

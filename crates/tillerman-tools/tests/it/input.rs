@@ -70,7 +70,7 @@ fn wrong_inputs_are_refused_with_the_name_of_the_field() {
         ("Glob", json!({"pattern": "*", "path": "~/x"}), "path starts with ~"),
         ("Grep", json!({}), "pattern is required"),
         ("Grep", json!({"pattern": "x", "output_mode": "all"}), "output_mode must be one of"),
-        ("Grep", json!({"pattern": "x", "-A": "2"}), "-A must be a whole number"),
+        ("Grep", json!({"pattern": "x", "-A": "two"}), "-A must be a whole number"),
         ("TaskOutput", json!({}), "task_id is required"),
         ("TaskStop", json!({}), "task_id is required"),
         ("TodoWrite", json!({}), "todos is required"),
@@ -182,4 +182,28 @@ fn secrets_of_the_environment_do_not_show_in_debug_output() {
     });
     let shown = format!("{:?}", bench.tools);
     assert!(shown.contains("TOKEN") && !shown.contains("hunter2"));
+}
+
+#[tokio::test]
+async fn numbers_and_flags_in_quotes_are_understood() {
+    let bench = Bench::new();
+    let path = bench.file("a.txt", "one\ntwo\ntwo\n");
+    let shown = bench.call("Read", json!({"file_path": path, "offset": "2", "limit": "1"})).await;
+    assert_eq!(crate::bench::text(&shown.unwrap()), "     2\ttwo");
+    let edit =
+        json!({"file_path": path, "old_string": "two", "new_string": "2", "replace_all": "true"});
+    bench.call("Edit", edit).await.unwrap();
+    assert_eq!(bench.content("a.txt"), "one\n2\n2\n");
+}
+
+#[tokio::test]
+async fn files_that_somebody_has_seen_count_as_read_unless_they_changed() {
+    let bench = Bench::new();
+    let notebook = r#"{"cells": [{"cell_type": "code", "id": "c1", "source": "x", "metadata": {}, "outputs": [], "execution_count": null}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"#;
+    let path = bench.file("n.ipynb", notebook);
+    let edit = json!({"notebook_path": path, "cell_id": "c1", "new_source": "y"});
+    bench.tool("Read").count_as_read(&path, 1.0);
+    bench.failure("NotebookEdit", edit.clone()).await;
+    bench.tool("Read").count_as_read(&path, 4e12);
+    bench.call("NotebookEdit", edit).await.unwrap();
 }

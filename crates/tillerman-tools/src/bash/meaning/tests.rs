@@ -3,7 +3,7 @@
 use super::answer;
 
 #[test]
-fn exit_code_1_is_an_answer_only_for_single_commands_that_use_it_so() {
+fn exit_code_1_is_an_answer_only_of_commands_that_use_it_so() {
     let answers = [
         "grep x f",
         "grep 'a|b' f",
@@ -15,10 +15,13 @@ fn exit_code_1_is_an_answer_only_for_single_commands_that_use_it_so() {
         "rg x",
         "find . -name x",
         "diff a b",
+        "diff <(sort a) <(sort (b))",
         "test -e f",
         "[ -e f ]",
         "git diff --exit-code",
         "git -C sub --no-pager grep x",
+        "cat f | sort | grep x",
+        "false; grep x f",
     ];
     for command in answers {
         assert!(answer(command).is_some(), "{command}");
@@ -27,6 +30,9 @@ fn exit_code_1_is_an_answer_only_for_single_commands_that_use_it_so() {
         "false",
         "grep x f | false",
         "cd sub && grep x f",
+        "false || grep x f",
+        "grep x f |",
+        "for f in *; do grep x $f; done",
         "grep x f; false",
         "grep \"$(false)\" f",
         "grep `false` f",
@@ -37,6 +43,8 @@ fn exit_code_1_is_an_answer_only_for_single_commands_that_use_it_so() {
         "grep 'unclosed",
         "grep x f\nfalse",
         "grep x f &",
+        "diff <(echo ')') b; false",
+        "diff <(sort a",
     ];
     for command in failures {
         assert!(answer(command).is_none(), "{command}");
