@@ -156,15 +156,19 @@ fn a_tunnel_carries_everything_once_it_is_open() {
         stream.write_all(b"heard").unwrap();
         said + &rest(stream)
     });
-    let mut stream = proxy.connect();
-    write!(stream, "CONNECT good.test:{port} HTTP/1.1\r\nHost: x\r\n\r\nearly").unwrap();
-    let said = until(&mut stream, "heard");
-    assert_eq!(said, "HTTP/1.1 200 Connection established\r\n\r\nheard");
-    stream.write_all(b" and late").unwrap();
-    stream.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(rest(&mut stream), "");
-    assert_eq!(heard.recv().unwrap(), "early and late");
-
+    // Many clients still ask for tunnels in the old way, and some say how long nothing is.
+    for (version, headers) in
+        [("1.1", "Host: x\r\n"), ("1.0", ""), ("1.1", "Content-Length: 0\r\n")]
+    {
+        let mut stream = proxy.connect();
+        write!(stream, "CONNECT good.test:{port} HTTP/{version}\r\n{headers}\r\nearly").unwrap();
+        let said = until(&mut stream, "heard");
+        assert_eq!(said, format!("HTTP/{version} 200 Connection established\r\n\r\nheard"));
+        stream.write_all(b" and late").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(rest(&mut stream), "");
+        assert_eq!(heard.recv().unwrap(), "early and late");
+    }
     let answer = proxy.say("CONNECT good.test HTTP/1.1\r\n\r\n");
     assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
     assert!(answer.ends_with("tillerman sandbox: CONNECT needs a host and a port\n"), "{answer}");
