@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::StatusCode;
 use tillerman_ports::BoxFuture;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -61,6 +62,16 @@ pub(crate) enum OpenConnectionError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl OpenConnectionError {
+    /// What an answer says in the place of the server's.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::Refused(_) => StatusCode::FORBIDDEN,
+            Self::Unreachable { .. } => StatusCode::BAD_GATEWAY,
+        }
+    }
 }
 
 impl Gate {

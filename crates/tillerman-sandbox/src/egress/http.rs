@@ -1,135 +1,162 @@
 //! The HTTP side of the proxy: tunnels, and plain requests one at a time.
 
 use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use http_body_util::{Either, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::ext::ReasonPhrase;
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncReadExt as _, copy_bidirectional};
 use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::timeout;
 
-use super::body::Framing;
-use super::broker::{self, Route};
+use super::broker::{self, LendError, Route};
 use super::connect::{Gate, OpenConnectionError};
-use super::request::Request;
+use super::exchange::{ExchangeError, LONGEST_HEAD, MOST_HEADERS, end_to_end, exchange};
+use super::passing::Passing;
+use super::proxy::REQUEST_WAIT;
+use super::target::Target;
 use super::violations::ViolationKind;
 
-/// How long the head of a request may be.
-const LONGEST_HEAD: usize = 32 * 1024;
+/// How long both ends may say nothing while a request is carried.
+const QUIET_WAIT: Duration = Duration::from_secs(600);
+
+type Answer = Response<Either<Passing, Full<Bytes>>>;
+
+/// What the requests of one connection need.
+struct Line<'a> {
+    gate: &'a Gate,
+    /// Hears of everything that passes.
+    progress: Arc<Notify>,
+    /// Takes the tunnel that is dug once its request is answered.
+    tunnels: mpsc::Sender<(OnUpgrade, TcpStream)>,
+}
+
+/// Why a request was not carried.
+#[derive(Debug, thiserror::Error)]
+enum CarryError {
+    #[error("{0}")]
+    Request(&'static str),
+    #[error("{0}")]
+    Astray(String),
+    #[error(transparent)]
+    Connection(#[from] OpenConnectionError),
+    #[error(transparent)]
+    Lend(#[from] LendError),
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+}
+
+impl CarryError {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Request(_) => StatusCode::BAD_REQUEST,
+            Self::Astray(_) => StatusCode::FORBIDDEN,
+            Self::Connection(error) => error.status(),
+            Self::Lend(error) => error.status(),
+            Self::Exchange(_) => StatusCode::BAD_GATEWAY,
+        }
+    }
+}
 
 /// Serves one connection of which `first` has been read.
-pub(crate) async fn serve(mut client: UnixStream, first: u8, gate: &Gate) -> io::Result<()> {
-    let mut buffer = vec![first];
-    let end = super::proxy::in_time(read_head(&mut client, &mut buffer)).await?;
-    let rest = buffer.split_off(end.min(buffer.len()));
-    let request = match Request::parse(&buffer) {
-        Ok(request) => request,
-        Err(why) => return refuse(client, "400 Bad Request", why).await,
-    };
-    match gate.broker.route(&request, &buffer) {
-        Route::Plain => carry(client, &rest, &request, gate).await,
-        Route::Lent(service) => {
-            Box::pin(broker::serve(client, rest, &request, service, gate)).await
-        }
-        Route::Astray(why) => {
-            gate.violations.add(ViolationKind::Network, why.clone());
-            refuse(client, "403 Forbidden", &why).await
-        }
-    }
-}
-
-/// Carries a tunnel or a request that concerns no credential.
-async fn carry(
-    mut client: UnixStream,
-    rest: &[u8],
-    request: &Request,
-    gate: &Gate,
-) -> io::Result<()> {
-    let body = match request.body {
-        Framing::Length(length) => length,
-        Framing::Empty | Framing::UntilClosed => 0,
-        Framing::Chunked => {
-            let why = "bodies of unknown length are not carried";
-            return refuse(client, "400 Bad Request", why).await;
-        }
-    };
-    let mut server = match gate.open(&request.host, request.port).await {
-        Ok(server) => server,
-        Err(OpenConnectionError::Refused(why)) => {
-            return refuse(client, "403 Forbidden", &why).await;
-        }
-        Err(error @ OpenConnectionError::Unreachable { .. }) => {
-            return refuse(client, "502 Bad Gateway", &error.to_string()).await;
-        }
-    };
-    if request.is_tunnel() {
-        client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
-        server.write_all(rest).await?;
-        return copy_bidirectional(&mut client, &mut server).await.map(drop);
-    }
-    let headers = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    server.write_all(request.head(&request.authority, headers).as_bytes()).await?;
-    exchange(client, server, rest, body).await
-}
-
-/// Passes on one body and one answer. What the client sends after the body goes nowhere: a second
-/// request could name another host.
-async fn exchange(
-    mut client: UnixStream,
-    mut server: TcpStream,
-    rest: &[u8],
-    body: u64,
-) -> io::Result<()> {
-    let (mut from_client, mut to_client) = client.split();
-    let (mut from_server, mut to_server) = server.split();
-    let early = rest.len().min(usize::try_from(body).unwrap_or(usize::MAX));
-    let up = async {
-        to_server.write_all(&rest[..early]).await?;
-        let mut late = (&mut from_client).take(body - early as u64);
-        tokio::io::copy(&mut late, &mut to_server).await
-    };
-    let down = async {
-        tokio::io::copy(&mut from_server, &mut to_client).await?;
-        to_client.shutdown().await
-    };
-    tokio::pin!(up, down);
-    // The answer may come, and end, before the body has been sent.
+pub(crate) async fn serve(client: UnixStream, first: u8, gate: &Gate) -> io::Result<()> {
+    let (from_client, to_client) = client.into_split();
+    let from_client = io::Cursor::new([first]).chain(from_client);
+    let (tunnels, mut dug) = mpsc::channel(1);
+    let line = Line { gate, progress: Arc::new(Notify::new()), tunnels };
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_WAIT)
+        .max_buf_size(LONGEST_HEAD)
+        .max_headers(MOST_HEADERS)
+        .half_close(true)
+        .title_case_headers(true)
+        .preserve_header_case(true)
+        .auto_date_header(false)
+        .serve_connection(
+            TokioIo::new(tokio::io::join(from_client, to_client)),
+            service_fn(|request| line.answer(request)),
+        )
+        .with_upgrades();
+    let quiet = async { while timeout(QUIET_WAIT, line.progress.notified()).await.is_ok() {} };
     tokio::select! {
-        sent = &mut up => {
-            sent?;
-            down.await
+        served = served => served.map_err(io::Error::other)?,
+        () = quiet => return Err(io::ErrorKind::TimedOut.into()),
+    }
+    let Ok((client, mut server)) = dug.try_recv() else { return Ok(()) };
+    let mut client = TokioIo::new(client.await.map_err(io::Error::other)?);
+    copy_bidirectional(&mut client, &mut server).await.map(drop)
+}
+
+impl Line<'_> {
+    /// Answers one request; where the client is to blame for its body there is nobody to answer.
+    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, hyper::Error> {
+        match Box::pin(self.carry(request)).await {
+            Ok(answer) => Ok(answer),
+            Err(CarryError::Exchange(ExchangeError::Body(error))) => Err(error),
+            Err(error) => Ok(refusal(error.status(), &error.to_string())),
         }
-        answered = &mut down => answered,
+    }
+
+    async fn carry(&self, mut request: Request<Incoming>) -> Result<Answer, CarryError> {
+        let Self { gate, progress, tunnels } = self;
+        let upgrade = hyper::upgrade::on(&mut request);
+        let (mut head, body) = request.into_parts();
+        let target = Target::of(&head).map_err(CarryError::Request)?;
+        let headers = end_to_end(&head.headers);
+        let headers = headers.ok_or(CarryError::Request("the length of the body is unclear"))?;
+        let route = gate.broker.route(&target, &head);
+        head.headers = headers;
+        match route {
+            Route::Plain if target.is_tunnel => {
+                let server = gate.open(&target.host, target.port).await?;
+                // There is room, since a connection has one tunnel at most.
+                drop(tunnels.try_send((upgrade, server)));
+                Ok(established())
+            }
+            Route::Plain => {
+                let server = gate.open(&target.host, target.port).await?;
+                let answer = exchange(server, &target.authority, (head, body), progress).await?;
+                Ok(answer.map(Either::Left))
+            }
+            Route::Lent(service) => {
+                let (server, echoes) = broker::lend(&mut head, service, gate).await?;
+                let answer = exchange(server, &service.authority(), (head, body), progress).await?;
+                let (mut head, body) = answer.into_parts();
+                broker::clean(&mut head, &echoes, &gate.broker.services);
+                Ok(Response::from_parts(head, Either::Left(body)))
+            }
+            Route::Astray(why) => {
+                gate.violations.add(ViolationKind::Network, why.clone());
+                Err(CarryError::Astray(why))
+            }
+        }
     }
 }
 
-/// Answers in the place of a server.
-pub(crate) async fn refuse(mut client: UnixStream, status: &str, why: &str) -> io::Result<()> {
-    client.write_all(refusal(status, why).as_bytes()).await?;
-    client.shutdown().await
+/// The answer after which a connection is a tunnel.
+fn established() -> Answer {
+    let mut answer = Response::new(Either::Right(Full::default()));
+    answer.extensions_mut().insert(ReasonPhrase::from_static(b"Connection established"));
+    answer
 }
 
 /// An answer in the place of a server's.
-pub(crate) fn refusal(status: &str, why: &str) -> String {
+fn refusal(status: StatusCode, why: &str) -> Answer {
     let body = format!("tillerman sandbox: {why}\n");
-    format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        body.len()
-    )
-}
-
-/// Reads up to the empty line and says where it ends.
-async fn read_head(client: &mut UnixStream, buffer: &mut Vec<u8>) -> io::Result<usize> {
-    let mut seen = 0;
-    loop {
-        let from = seen.max(3) - 3;
-        if let Some(at) = buffer[from..].windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-            return Ok(from + at + 4);
-        }
-        seen = buffer.len();
-        if seen > LONGEST_HEAD {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the head is too long"));
-        }
-        if client.read_buf(buffer).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-    }
+    let mut answer = Response::new(Either::Right(Full::from(body)));
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
 }

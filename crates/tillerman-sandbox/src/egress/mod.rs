@@ -1,14 +1,16 @@
 //! The egress proxy: the only way from a confined command to the network.
 
 mod address;
-mod body;
 mod broker;
 mod connect;
+mod exchange;
 mod http;
+mod passing;
 mod proxy;
-mod request;
 mod rules;
 mod socks;
+mod target;
+mod unheard;
 mod violations;
 
 pub use broker::{

@@ -23,7 +23,7 @@ use crate::confinement::{ProxyRules, Upstream};
 /// How many connections are served at the same time.
 const MOST_CONNECTIONS: usize = 256;
 /// How long a client may take to say what it wants.
-const REQUEST_WAIT: Duration = Duration::from_secs(30);
+pub(super) const REQUEST_WAIT: Duration = Duration::from_secs(30);
 const SOCKS_VERSION: u8 = 5;
 
 /// A proxy that lets confined commands reach allowed domains, over HTTP and SOCKS on one socket. It

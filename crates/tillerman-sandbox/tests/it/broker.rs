@@ -9,7 +9,7 @@ use tillerman_sandbox::{
     SecretSource, UnixSockets, Upstream as Carrier,
 };
 
-use crate::upstream::{Asked, Upstream, doubtful_world, world};
+use crate::upstream::{Asked, Goodbye, Upstream, doubtful_world, world};
 use crate::world::{ATTACKER, World, everyone};
 
 const PROXY: &str = "127.0.0.1:17391";
@@ -244,6 +244,24 @@ fn a_server_that_makes_no_sense_is_told_apart() {
         let ended = world.run_in(allowed(&world), &request);
         assert!(ended.succeeded().contains("502 Bad Gateway"), "{ended:#?}");
         assert!(ended.stdout.contains("good.test gave no answer that makes sense"), "{ended:#?}");
+    });
+}
+
+#[test]
+fn a_server_may_hang_up_where_nothing_else_ends_its_answer() {
+    everyone("broker::a_server_may_hang_up_where_nothing_else_ends_its_answer", || {
+        let upstream = Upstream::with_goodbye(Goodbye::Unsaid, |asked: &Asked| {
+            let length = if asked.line.contains("/long") { "Content-Length: 99\r\n" } else { "" };
+            format!("HTTP/1.1 200 OK\r\n{length}\r\nuntil closed").into_bytes()
+        });
+        let world = world(upstream.port);
+        let token = "X-Api-Key: $HUB_TOKEN\r\n";
+        let ended = world.run_in(allowed(&world), &sending("GET http://good.test/", token));
+        assert!(ended.succeeded().ends_with("until closed\r\n0"), "{ended:#?}");
+        // One that says how long it is and stops before stays short.
+        let ended = world.run_in(allowed(&world), &sending("GET http://good.test/long", token));
+        assert!(ended.stdout.contains("Content-Length: 99\r\n"), "{ended:#?}");
+        assert!(ended.succeeded().ends_with("until closed"), "{ended:#?}");
     });
 }
 

@@ -22,6 +22,8 @@ mod limits;
 #[cfg(test)]
 mod network;
 #[cfg(test)]
+mod proxy;
+#[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod stages;

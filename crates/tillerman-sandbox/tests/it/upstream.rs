@@ -34,6 +34,15 @@ impl Asked {
     }
 }
 
+/// How a server hangs up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goodbye {
+    /// As TLS wants it.
+    Said,
+    /// Without a word.
+    Unsaid,
+}
+
 /// A running server.
 pub(crate) struct Upstream {
     pub(crate) port: u16,
@@ -43,6 +52,14 @@ pub(crate) struct Upstream {
 impl Upstream {
     /// Answers every request with what `answer` makes of it.
     pub(crate) fn start(answer: impl Fn(&Asked) -> Vec<u8> + Send + 'static) -> Self {
+        Self::with_goodbye(Goodbye::Said, answer)
+    }
+
+    /// The same, and how it hangs up.
+    pub(crate) fn with_goodbye(
+        goodbye: Goodbye,
+        answer: impl Fn(&Asked) -> Vec<u8> + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -51,7 +68,7 @@ impl Upstream {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 // Whoever does not trust the certificate hangs up.
-                drop(serve(stream, &config, &log, &answer));
+                drop(serve(stream, &config, &log, &answer, goodbye));
             }
         });
         Self { port, asked }
@@ -81,6 +98,7 @@ fn serve(
     config: &Arc<ServerConfig>,
     log: &Mutex<Vec<Asked>>,
     answer: &impl Fn(&Asked) -> Vec<u8>,
+    goodbye: Goodbye,
 ) -> io::Result<()> {
     let session = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
     let mut reader = BufReader::new(StreamOwned::new(session, stream));
@@ -89,7 +107,9 @@ fn serve(
     log.lock().unwrap().push(asked);
     let stream = reader.get_mut();
     stream.write_all(&said)?;
-    stream.conn.send_close_notify();
+    if goodbye == Goodbye::Said {
+        stream.conn.send_close_notify();
+    }
     stream.flush()
 }
 

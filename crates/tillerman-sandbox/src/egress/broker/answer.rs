@@ -1,77 +1,38 @@
 //! Heads of answers: what stands for a secret in the place of the secret.
 
+use hyper::ext::ReasonPhrase;
+use hyper::header::{HeaderName, HeaderValue, LOCATION};
+use hyper::http::response::Parts;
+
 use super::loans::Service;
-use super::rewriting::Echo;
-use crate::egress::body::Framing;
+use super::rewriting::{self, Echo};
 
-/// The head of an answer as the client gets it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) head: Vec<u8>,
-    pub(crate) body: Framing,
-}
-
-impl Answer {
-    /// Reads the lines of a head. Nothing when it is no answer.
-    pub(crate) fn read(
-        lines: &[Vec<u8>],
-        method: &str,
-        echoes: &[Echo],
-        services: &[Service],
-    ) -> Option<Self> {
-        let (first, lines) = lines.split_first()?;
-        let status = status(first)?;
-        let mut head = cleaned(first, echoes);
-        head.extend_from_slice(b"\r\n");
-        let mut body = Framing::UntilClosed;
-        let connection = options(lines);
-        for line in lines {
-            let line = cleaned(line, echoes);
-            let colon = line.iter().position(|byte| *byte == b':')?;
-            let name = String::from_utf8_lossy(&line[..colon]).to_ascii_lowercase();
-            let value = String::from_utf8_lossy(&line[colon + 1..]).trim().to_owned();
-            match name.as_str() {
-                "connection" | "keep-alive" | "upgrade" | "trailer" => continue,
-                proxy if proxy.starts_with("proxy-") || connection.contains(&name) => continue,
-                "transfer-encoding" if value.to_ascii_lowercase().ends_with("chunked") => {
-                    body = Framing::Chunked;
-                }
-                "content-length" if body != Framing::Chunked => {
-                    body = Framing::Length(value.parse().ok()?);
-                }
-                "content-length" => continue,
-                "location" => {
-                    head.extend_from_slice(&line[..colon]);
-                    head.extend_from_slice(format!(": {}\r\n", inward(value, services)).as_bytes());
-                    continue;
-                }
-                _ => {}
-            }
-            head.extend_from_slice(&line);
-            head.extend_from_slice(b"\r\n");
-        }
-        if status >= 200 {
-            head.extend_from_slice(b"Connection: close\r\n");
-        }
-        head.extend_from_slice(b"\r\n");
-        let has_none = method == "HEAD" || matches!(status, 100..=199 | 204 | 304);
-        Some(Self { status, head, body: if has_none { Framing::Empty } else { body } })
+/// Takes secrets out of the head of an answer, and leads clients back here.
+pub(crate) fn clean(answer: &mut Parts, echoes: &[Echo], services: &[Service]) {
+    if let Some(reason) = answer.extensions.remove::<ReasonPhrase>()
+        && let Ok(reason) = std::str::from_utf8(reason.as_bytes())
+        && let Ok(reason) = ReasonPhrase::try_from(cleaned(reason, echoes))
+    {
+        answer.extensions.insert(reason);
     }
-}
-
-fn status(line: &[u8]) -> Option<u16> {
-    let line = std::str::from_utf8(line).ok()?;
-    let rest = line.strip_prefix("HTTP/1.1 ").or_else(|| line.strip_prefix("HTTP/1.0 "))?;
-    rest.get(..3)?.parse().ok().filter(|status| (100..600).contains(status))
-}
-
-/// The headers that the server says concern only its connection.
-fn options(lines: &[Vec<u8>]) -> Vec<String> {
-    let text = |line: &Vec<u8>| String::from_utf8_lossy(line).to_ascii_lowercase();
-    let lines = lines.iter().map(text);
-    let values = lines.filter_map(|line| line.strip_prefix("connection:").map(str::to_owned));
-    values.flat_map(|it| it.split(',').map(|it| it.trim().to_owned()).collect::<Vec<_>>()).collect()
+    // A name is no place for a secret, and one with a stand-in would mean nothing.
+    let telling = |name: &&HeaderName| {
+        echoes.iter().any(|echo| name.as_str().contains(&echo.sent.to_ascii_lowercase()))
+    };
+    for name in answer.headers.keys().filter(telling).cloned().collect::<Vec<_>>() {
+        answer.headers.remove(name);
+    }
+    for (name, value) in &mut answer.headers {
+        let said = rewriting::text(value).into_owned();
+        let mut shown = cleaned(&said, echoes);
+        if name == LOCATION {
+            shown = inward(shown, services);
+        }
+        if shown != said {
+            // What stands for a secret is as fit for a header as the secret was.
+            *value = HeaderValue::try_from(shown).unwrap_or(HeaderValue::from_static(""));
+        }
+    }
 }
 
 /// An address that leads the client back here, where its credential is lent, and not into a tunnel.
@@ -85,29 +46,9 @@ fn inward(location: String, services: &[Service]) -> String {
     location
 }
 
-/// A line without secrets.
-fn cleaned(line: &[u8], echoes: &[Echo]) -> Vec<u8> {
-    echoes.iter().fold(line.to_vec(), |line, echo| {
-        replaced(&line, echo.sent.as_bytes(), echo.shown.as_bytes())
-    })
-}
-
-fn replaced(line: &[u8], what: &[u8], with: &[u8]) -> Vec<u8> {
-    let mut done = Vec::with_capacity(line.len());
-    let mut rest = line;
-    while let Some((first, after)) = rest.split_first() {
-        match rest.strip_prefix(what).filter(|_| !what.is_empty()) {
-            Some(after) => {
-                done.extend_from_slice(with);
-                rest = after;
-            }
-            None => {
-                done.push(*first);
-                rest = after;
-            }
-        }
-    }
-    done
+/// A text without secrets.
+fn cleaned(text: &str, echoes: &[Echo]) -> String {
+    echoes.iter().fold(text.to_owned(), |text, echo| text.replace(&echo.sent, &echo.shown))
 }
 
 #[cfg(test)]

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use hyper::http::request::Parts;
+
 use super::credential::LentCredential;
 use super::tls::{Tls, TrustedRoots};
 use super::{git, rewriting};
-use crate::egress::request::Request;
 use crate::egress::rules::{BadDomain, Host, split_port};
+use crate::egress::target::Target;
 
 /// The port of HTTPS, which needs not be written.
 const HTTPS: u16 = 443;
@@ -103,19 +105,18 @@ impl Broker {
     }
 
     /// What happens with a request of which this is the head.
-    pub(crate) fn route(&self, request: &Request, head: &[u8]) -> Route<'_> {
-        let host = Host::parse(&request.host);
+    pub(crate) fn route(&self, target: &Target, head: &Parts) -> Route<'_> {
+        let host = Host::parse(&target.host);
         let service = host.and_then(|host| {
-            self.services.iter().find(|service| service.is_meant_by(&host, request))
+            self.services.iter().find(|service| service.is_meant_by(&host, target))
         });
         let lent = service.map(|service| service.loans.as_slice()).unwrap_or_default();
-        let head = String::from_utf8_lossy(head);
         let astray = self.loans.iter().enumerate().find(|(index, loan)| {
-            !lent.contains(index) && rewriting::carries(&head, &loan.sentinel)
+            !lent.contains(index) && rewriting::carries(head, &loan.sentinel)
         });
         if let Some((_, loan)) = astray {
             let LentCredential { name, hosts, .. } = &loan.credential;
-            let (host, port) = (&request.host, request.port);
+            let (host, port) = (&target.host, target.port);
             return Route::Astray(format!(
                 "{host}:{port} is no host of the credential {name}, for which the request asked, \
                  so it was not sent; {name} is lent for {}",
@@ -123,7 +124,7 @@ impl Broker {
             ));
         }
         match service {
-            Some(service) if !request.is_tunnel() => Route::Lent(service),
+            Some(service) if !target.is_tunnel => Route::Lent(service),
             Some(_) | None => Route::Plain,
         }
     }
@@ -140,9 +141,9 @@ impl Broker {
 }
 
 impl Service {
-    fn is_meant_by(&self, host: &Host, request: &Request) -> bool {
-        let usual = self.port == HTTPS && request.port == HTTP && !request.is_tunnel();
-        self.host == *host && (self.port == request.port || usual)
+    fn is_meant_by(&self, host: &Host, target: &Target) -> bool {
+        let usual = self.port == HTTPS && target.port == HTTP && !target.is_tunnel;
+        self.host == *host && (self.port == target.port || usual)
     }
 
     /// The service as addresses name it.

@@ -2,14 +2,15 @@
 
 mod answer;
 mod credential;
-mod exchange;
 mod git;
+mod lending;
 mod loans;
 mod rewriting;
 mod tls;
 
+pub(crate) use answer::clean;
 pub use credential::{BadSecret, LentCredential, LentSecret, SecretSource};
-pub(crate) use exchange::serve;
+pub(crate) use lending::{LendError, lend};
 pub use loans::StartBrokerError;
 pub(crate) use loans::{Broker, Route};
 pub use rewriting::basic_value;

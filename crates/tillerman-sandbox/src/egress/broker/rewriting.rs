@@ -1,8 +1,12 @@
 //! Heads of requests: secrets in the place of what stands for them.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use hyper::header::HeaderValue;
+use hyper::http::request::Parts;
 
 use super::credential::LentSecret;
 
@@ -39,12 +43,19 @@ impl std::fmt::Debug for Echo {
 }
 
 /// Whether a head carries this, as it stands or in the name and password of a header.
-pub(crate) fn carries(head: &str, sentinel: &str) -> bool {
-    let in_header = |line: &str| {
-        let value = line.split_once(':').map(|(_, value)| value.trim());
-        value.is_some_and(|value| value_carries(value, sentinel))
-    };
-    head.contains(sentinel) || head.split("\r\n").any(in_header)
+pub(crate) fn carries(head: &Parts, sentinel: &str) -> bool {
+    let line = format!("{} {}", head.method, head.uri);
+    // Names have lost their capitals.
+    let name = sentinel.to_ascii_lowercase();
+    line.contains(sentinel)
+        || head.headers.iter().any(|(held, value)| {
+            held.as_str().contains(&name) || value_carries(&text(value), sentinel)
+        })
+}
+
+/// The value of a header as text.
+pub(crate) fn text(value: &HeaderValue) -> Cow<'_, str> {
+    String::from_utf8_lossy(value.as_bytes())
 }
 
 /// Whether the value of a header carries this.

@@ -1,5 +1,7 @@
 //! Where secrets are put, and where they are not.
 
+use hyper::Request;
+
 use super::{Swap, basic_value, carries, is_for_secrets, swapped};
 use crate::egress::broker::LentSecret;
 
@@ -33,10 +35,17 @@ fn secrets_stand_where_their_sentinels_stood() {
 
 #[test]
 fn encoded_names_and_passwords_are_looked_into() {
+    let carries = |address: &str, name: &str, value: &str| {
+        let request = Request::builder().uri(address).header(name, value).body(()).unwrap();
+        carries(&request.into_parts().0, SENTINEL)
+    };
     let unpadded = basic_value("a", SENTINEL).trim_end_matches('=').replace("Basic", "bASIC");
-    assert!(carries(&format!("GET / HTTP/1.1\r\nAuthorization: {unpadded}\r\n\r\n"), SENTINEL));
-    assert!(carries(&format!("GET /?{SENTINEL} HTTP/1.1\r\n\r\n"), SENTINEL));
-    assert!(!carries("GET / HTTP/1.1\r\nAuthorization: Basic YTpi\r\n\r\n", SENTINEL));
+    assert!(carries("http://a/", "Authorization", &unpadded));
+    assert!(carries("http://a/", "X-Some", SENTINEL));
+    assert!(carries("http://a/", SENTINEL, "x"));
+    assert!(carries(&format!("http://a/?{SENTINEL}"), "X-Some", "x"));
+    assert!(carries(&format!("http://{SENTINEL}@a/"), "X-Some", "x"));
+    assert!(!carries("http://a/", "Authorization", "Basic YTpi"));
 }
 
 #[test]
