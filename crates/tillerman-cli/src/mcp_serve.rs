@@ -8,7 +8,7 @@ use tillerman_mcp::{Admission, Admitted};
 use tillerman_policy::{Before, Facts, Policy, Verdict};
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::{Access, ToolSpec};
-use tillerman_runtime::{RealDisk, bounds};
+use tillerman_runtime::{RealDisk, bounds, hidden};
 
 /// Serves the built-in tools until the client closes standard input.
 pub(crate) async fn serve(order: &SessionOrder) -> Result<u8, StartFailure> {
@@ -38,7 +38,8 @@ impl Admission for Gate {
         let ruling = self.policy.judge(&facts, self.mode, Before::Nothing);
         match ruling.verdict {
             Verdict::Allow => {
-                Ok(Admitted { environment: ruling.run_with, bounds: bounds(ruling.runs) })
+                let (environment, bounds) = (ruling.run_with, bounds(ruling.runs));
+                Ok(Admitted { environment, bounds, hidden: hidden(&self.policy) })
             }
             Verdict::Deny { message, .. } => Err(message),
             Verdict::Ask { reason, .. } => Err(format!(

@@ -96,6 +96,7 @@ async fn call(job: &HookJob, id: &ToolUseId, name: &str, input: &Value) -> Resul
         cancel,
         environment: Vec::new(),
         bounds,
+        hidden: job.sight.hidden.clone(),
         tasks: Arc::clone(&job.tasks),
     };
     let outcome = tool.call(call).await;

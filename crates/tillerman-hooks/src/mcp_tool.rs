@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tillerman_ports::{Bounds, HookJob, ToolCall};
+use tillerman_ports::{Bounds, Hidden, HookJob, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::hook::{HookEvent, McpToolHook};
 
@@ -36,6 +36,7 @@ pub(crate) async fn call(job: &HookJob, hook: &McpToolHook, event: HookEvent) ->
             cancel,
             environment: Vec::new(),
             bounds: Bounds::Confined,
+            hidden: Hidden::default(),
             tasks: Arc::clone(&job.tasks),
         })
         .await;

@@ -12,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServiceExt as _};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
-use tillerman_ports::{BackgroundTask, Bounds, TaskDesk, TaskRefused, Tool, ToolCall};
+use tillerman_ports::{BackgroundTask, Bounds, Hidden, TaskDesk, TaskRefused, Tool, ToolCall};
 use tillerman_protocol::ToolUseId;
 use tillerman_protocol::content::{Block, Content};
 use tillerman_protocol::tool::{Access, ToolOutcome, ToolSpec};
@@ -37,6 +37,8 @@ pub struct Admitted {
     pub environment: Vec<(String, String)>,
     /// Where it runs, where commands are confined.
     pub bounds: Bounds,
+    /// What searches must pass over.
+    pub hidden: Hidden,
 }
 
 /// Why serving ended badly.
@@ -85,14 +87,15 @@ impl Server {
         if let Err(why) = tool.check(&input) {
             return failed(why);
         }
-        let Admitted { environment, bounds } = match self.admission.admit(&spec, &input) {
+        let Admitted { environment, bounds, hidden } = match self.admission.admit(&spec, &input) {
             Ok(admitted) => admitted,
             Err(why) => return failed(why),
         };
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let tool_use_id = ToolUseId::new(format!("served_{number}"));
         let tasks = Arc::new(NoTasks);
-        result(tool.call(ToolCall { tool_use_id, input, cancel, environment, bounds, tasks }).await)
+        let call = ToolCall { tool_use_id, input, cancel, environment, bounds, hidden, tasks };
+        result(tool.call(call).await)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here touches a disk, a clock or the network: what only a disk can tell arrives as a
 //! [`Disk`]. Modules are listed in reading order.
 
+mod unreadable;
 mod verdict;
 
 mod policy;
@@ -40,4 +41,5 @@ pub use guard::{Guard, Guarded};
 pub use place::{Disk, OtherNames, Unseen};
 pub use policy::{Policy, tools_off_in};
 pub use rule::{ListedRuleError, Rule, RuleError, split_rules};
+pub use unreadable::Unreadable;
 pub use verdict::{Before, Part, Ruling, Runs, Verdict, Written};

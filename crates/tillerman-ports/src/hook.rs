@@ -11,6 +11,7 @@ use tillerman_protocol::stream::Usage;
 use tokio_util::sync::CancellationToken;
 
 use crate::confine::Bounds;
+use crate::hidden::Hidden;
 use crate::model::BoxFuture;
 use crate::task::TaskDesk;
 use crate::tool::Tool;
@@ -67,6 +68,8 @@ pub struct Sight {
     pub permits: Option<Arc<Permits>>,
     /// Takes credentials out of what the tools bring in.
     pub redact: Option<Arc<Redact>>,
+    /// What searches must pass over.
+    pub hidden: Hidden,
 }
 
 impl std::fmt::Debug for Sight {

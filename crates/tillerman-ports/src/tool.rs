@@ -9,6 +9,7 @@ use tillerman_protocol::tool::{ToolOutcome, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::confine::Bounds;
+use crate::hidden::Hidden;
 use crate::model::BoxFuture;
 use crate::task::TaskDesk;
 
@@ -53,6 +54,8 @@ pub struct ToolCall {
     pub environment: Vec<(String, String)>,
     /// Where children of this call run, in a session that confines them.
     pub bounds: Bounds,
+    /// What a search must pass over.
+    pub hidden: Hidden,
     /// Takes over what goes on after the call has ended.
     pub tasks: Arc<dyn TaskDesk>,
 }

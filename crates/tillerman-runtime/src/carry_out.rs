@@ -15,7 +15,7 @@ use tillerman_protocol::tool::Access;
 use tillerman_protocol::transcript::Entry;
 use tokio_util::sync::CancellationToken;
 
-use crate::facts::{RealDisk, bounds};
+use crate::facts::{RealDisk, bounds, hidden};
 use crate::invocations::{SKILL, touched, with_memory};
 use crate::questions::Question;
 use crate::session_task::{Grant, SessionTask};
@@ -315,8 +315,9 @@ impl SessionTask {
         let mut environment = self.hook_variables(name);
         environment.extend(grant.environment);
         let (cancelled, bounds) = (cancel.clone(), grant.bounds);
+        let hidden = hidden(&self.policy);
         let request =
-            ToolCall { tool_use_id, input, cancel: cancelled, environment, bounds, tasks };
+            ToolCall { tool_use_id, input, cancel: cancelled, environment, bounds, hidden, tasks };
         let tool = Arc::clone(tool);
         if let Some(hooks) = self.board_hooks(name, &request.input) {
             return self.work.call(call, cancel, hooks.call(tool, request));

@@ -13,7 +13,7 @@ use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolOutput};
 use tokio_util::sync::CancellationToken;
 
-use crate::facts::{RealDisk, bounds};
+use crate::facts::{RealDisk, bounds, hidden};
 
 /// How long a program in a command may run, in milliseconds.
 const PROGRAM_TIMEOUT: u64 = 120_000;
@@ -190,6 +190,7 @@ impl Expander {
             cancel: self.cancel.clone(),
             environment: ruling.run_with,
             bounds: bounds(ruling.runs),
+            hidden: hidden(&self.policy),
             tasks: Arc::clone(&self.tasks),
         };
         tool.call(call).await

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use tillerman_policy::{Disk, OtherNames, Runs};
-use tillerman_ports::Bounds;
+use tillerman_policy::{Disk, OtherNames, Policy, Runs};
+use tillerman_ports::{Bounds, Hidden};
 
 /// Configuration files of repositories are small; a larger one is not looked into.
 const LARGEST_CONFIG: u64 = 1 << 20;
@@ -15,6 +15,14 @@ pub const fn bounds(runs: Runs) -> Bounds {
         Runs::Confined => Bounds::Confined,
         Runs::Free => Bounds::Free,
     }
+}
+
+/// What searches must pass over under a policy.
+#[must_use]
+pub fn hidden(policy: &Policy) -> Hidden {
+    policy.unreadable().map_or_else(Hidden::default, |unreadable| {
+        Hidden::by(move |path| unreadable.covers(path, &RealDisk))
+    })
 }
 
 /// The disk of this machine.

@@ -9,7 +9,7 @@ use tillerman_protocol::hook::HookAction;
 use tillerman_protocol::permission::PermissionMode;
 use tillerman_protocol::tool::Access;
 
-use crate::facts::{RealDisk, bounds};
+use crate::facts::{RealDisk, bounds, hidden};
 use crate::session_task::SessionTask;
 
 /// The tools of an agent that checks something.
@@ -22,7 +22,7 @@ impl SessionTask {
         if !matches!(action, HookAction::Agent(_)) {
             return Sight::default();
         }
-        let policy = self.policy.clone();
+        let (policy, hidden) = (self.policy.clone(), hidden(&self.policy));
         let permits = move |tool: &dyn Tool, input: &Value| -> Result<Bounds, String> {
             let spec = tool.spec();
             let only_looks = spec.access == Access::ReadOnly;
@@ -38,6 +38,6 @@ impl SessionTask {
         let secrets = self.facing.secrets.clone();
         let redact: Arc<Redact> = Arc::new(move |text: &mut String| secrets.redact_text(text));
         let tools = TOOLS.iter().filter_map(|name| self.tools.get(*name).cloned());
-        Sight { tools: tools.collect(), permits: Some(permits), redact: Some(redact) }
+        Sight { tools: tools.collect(), permits: Some(permits), redact: Some(redact), hidden }
     }
 }

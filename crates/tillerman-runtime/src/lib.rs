@@ -57,7 +57,7 @@ mod tool_search;
 mod tool_shelf;
 
 pub use agents::{AgentLimits, AgentSetup, Chosen, MainAgent};
-pub use facts::{RealDisk, bounds};
+pub use facts::{RealDisk, bounds, hidden};
 pub use hook_setup::HookSetup;
 pub use mcp_desk::BorrowedServers;
 pub use redact::Secrets;

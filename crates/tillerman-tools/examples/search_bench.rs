@@ -119,6 +119,7 @@ async fn call(tool: &dyn Tool, input: &Value) -> Duration {
     let call = ToolCall {
         environment: Vec::new(),
         bounds: Bounds::Confined,
+        hidden: tillerman_ports::Hidden::default(),
         tool_use_id: ToolUseId::new("bench"),
         input: input.clone(),
         cancel: CancellationToken::new(),

@@ -47,6 +47,7 @@ async fn effort_mode_and_prompt_are_those_of_the_definition() {
     let world = World::new();
     let more = json!({
         "effort": "high", "permissionMode": "acceptEdits", "initialPrompt": "Look around first.",
+        "model": "claude-sonnet-4-6",
     });
     let write = json!({"file_path": world.path("work/log.txt"), "content": "steady"});
     let replies = vec![response().tool_call("Write", write), response().text("noted")];
@@ -68,12 +69,12 @@ async fn what_the_order_chooses_outranks_the_definition() {
     let (server, mut order) = as_pilot(&world, &more, vec![response().text("aye")]).await;
     order.permission.mode = Some(PermissionMode::Plan);
     order.model.effort = Some("low".to_owned());
-    order.model.model = Some("claude-haiku-4-5".to_owned());
+    order.model.model = Some("claude-sonnet-4-6".to_owned());
     let finished = converse(&order, "go").await;
     assert_eq!(mode(&finished), "plan");
     let request = server.single_request();
     assert_eq!(request.body["output_config"]["effort"], "low");
-    assert!(request.model().starts_with("claude-haiku-4-5"), "{}", request.model());
+    assert!(request.model().starts_with("claude-sonnet-4-6"), "{}", request.model());
 }
 
 #[tokio::test]

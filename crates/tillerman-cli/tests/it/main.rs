@@ -57,6 +57,8 @@ mod repositories;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+mod searches;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod serve;

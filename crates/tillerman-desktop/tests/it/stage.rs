@@ -110,6 +110,7 @@ impl Stage {
             cancel: CancellationToken::new(),
             environment: Vec::new(),
             bounds: Bounds::default(),
+            hidden: tillerman_ports::Hidden::default(),
             tasks: Arc::new(NoTasks),
         };
         tokio::time::timeout(Duration::from_secs(20), tool.call(call)).await.unwrap()

@@ -38,6 +38,7 @@ fn bench() -> Bench {
             _ => Ok(Bounds::Confined),
         })),
         redact: Some(Arc::new(|text: &mut String| *text = text.replace("hunter2", "[redacted]"))),
+        ..Sight::default()
     };
     bench
 }

@@ -169,6 +169,7 @@ pub(crate) fn call(input: Value, cancel: CancellationToken) -> ToolCall {
         cancel,
         environment: Vec::new(),
         bounds: Bounds::default(),
+        hidden: tillerman_ports::Hidden::default(),
         tasks: Arc::new(NoTasks),
     }
 }

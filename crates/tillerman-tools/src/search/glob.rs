@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use ignore::{WalkBuilder, WalkState};
 use serde_json::{Value, json};
 use tillerman_ports::model::BoxFuture;
-use tillerman_ports::{Tool, ToolCall};
+use tillerman_ports::{Hidden, Tool, ToolCall};
 use tillerman_protocol::content::Content;
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolOutput, ToolSpec};
 use tokio_util::sync::CancellationToken;
@@ -97,14 +97,20 @@ impl Tool for Glob {
         let session = Arc::clone(&self.session);
         Box::pin(async move {
             let params = Params::parse(&call.input).map_err(ToolFailure::new)?;
-            off_thread(call.cancel, move |cancel| glob(&session, &params, cancel)).await
+            let ToolCall { cancel, hidden, .. } = call;
+            off_thread(cancel, move |cancel| glob(&session, &params, hidden, cancel)).await
         })
     }
 }
 
-fn glob(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolOutcome {
+fn glob(
+    session: &Session,
+    params: &Params,
+    hidden: Hidden,
+    cancel: &CancellationToken,
+) -> ToolOutcome {
     let start = Instant::now();
-    let place = Place::find(session, params.path.as_deref()).map_err(ToolFailure::new)?;
+    let place = Place::find(session, params.path.as_deref(), hidden).map_err(ToolFailure::new)?;
     if !place.root.is_dir() {
         let root = place.root.display();
         return Err(ToolFailure::new(format!("{root} is a file; path must name a directory.")));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use tillerman_ports::Confiner;
+use tillerman_ports::{Confiner, Hidden};
 
 use crate::files::absolute;
 use crate::session::Session;
@@ -20,17 +20,22 @@ pub(super) struct Place {
     pub(super) root: PathBuf,
     cwd: PathBuf,
     confiner: Option<Arc<dyn Confiner>>,
+    hidden: Hidden,
 }
 
 impl Place {
     /// The place a model named, or the session's directory.
-    pub(super) fn find(session: &Session, path: Option<&str>) -> Result<Self, String> {
+    pub(super) fn find(
+        session: &Session,
+        path: Option<&str>,
+        hidden: Hidden,
+    ) -> Result<Self, String> {
         let cwd = session.config().cwd.clone();
         let root = path.map_or_else(|| cwd.clone(), |path| absolute(&cwd, path));
         match std::fs::metadata(&root) {
             Ok(metadata) if metadata.is_file() || metadata.is_dir() => {
                 let confiner = session.config().confiner.clone();
-                Ok(Self { root, cwd, confiner })
+                Ok(Self { root, cwd, confiner, hidden })
             }
             Ok(_) => Err(format!("{} is neither a file nor a directory.", root.display())),
             Err(error) => Err(format!(
@@ -41,10 +46,23 @@ impl Place {
         }
     }
 
-    /// Which entries a search may look at: all that the session does not hide.
+    /// Which entries a search may look at: all that neither the session nor its rules hide.
     pub(super) fn passes(&self) -> impl Fn(&ignore::DirEntry) -> bool + Send + Sync + 'static {
-        let confiner = self.confiner.clone();
-        move |entry| !confiner.as_ref().is_some_and(|confiner| confiner.hides(entry.path()))
+        let (confiner, hidden) = (self.confiner.clone(), self.hidden.clone());
+        let root = self.root.clone();
+        // Links are not followed on the way, so only the root can have another name.
+        let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
+        move |entry| {
+            let path = entry.path();
+            if confiner.as_ref().is_some_and(|confiner| confiner.hides(path)) {
+                return false;
+            }
+            if hidden.is_nothing() {
+                return true;
+            }
+            let below = path.strip_prefix(&root).unwrap_or(path);
+            !hidden.covers(path) && !hidden.covers(&real_root.join(below))
+        }
     }
 
     /// A path as models and hosts see it: from the session's directory where it lies inside.

@@ -144,6 +144,7 @@ impl Bench {
                 cancel,
                 environment: self.environment.clone(),
                 bounds: Bounds::Confined,
+                hidden: tillerman_ports::Hidden::default(),
                 tasks,
             })
             .await

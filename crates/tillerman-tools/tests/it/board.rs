@@ -32,6 +32,7 @@ async fn call(directory: &Path, member: Option<&str>, name: &str, input: Value) 
         cancel: CancellationToken::new(),
         environment: Vec::new(),
         bounds: Bounds::default(),
+        hidden: tillerman_ports::Hidden::default(),
         tasks: Arc::new(NoDesk),
     })
     .await

@@ -68,6 +68,7 @@ async fn load(parts: Vec<InvocationPart>) -> Result<String, String> {
         cancel: CancellationToken::new(),
         environment: Vec::new(),
         bounds: Bounds::default(),
+        hidden: tillerman_ports::Hidden::default(),
         tasks: Arc::new(NoDesk),
     };
     let outcome = skill_tool(Arc::new(OneSkill(parts)), "").call(call).await;

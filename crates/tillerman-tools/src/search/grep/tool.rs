@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tillerman_ports::model::BoxFuture;
-use tillerman_ports::{Tool, ToolCall};
+use tillerman_ports::{Hidden, Tool, ToolCall};
 use tillerman_protocol::tool::{Access, ToolFailure, ToolOutcome, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
@@ -52,13 +52,19 @@ impl Tool for Grep {
         let session = Arc::clone(&self.session);
         Box::pin(async move {
             let params = Params::parse(&call.input).map_err(ToolFailure::new)?;
-            off_thread(call.cancel, move |cancel| grep(&session, &params, cancel)).await
+            let ToolCall { cancel, hidden, .. } = call;
+            off_thread(cancel, move |cancel| grep(&session, &params, hidden, cancel)).await
         })
     }
 }
 
-fn grep(session: &Session, params: &Params, cancel: &CancellationToken) -> ToolOutcome {
-    let place = Place::find(session, params.path.as_deref()).map_err(ToolFailure::new)?;
+fn grep(
+    session: &Session,
+    params: &Params,
+    hidden: Hidden,
+    cancel: &CancellationToken,
+) -> ToolOutcome {
+    let place = Place::find(session, params.path.as_deref(), hidden).map_err(ToolFailure::new)?;
     let brake = Brake::new(cancel);
     let found = search(params, &place, &brake).map_err(ToolFailure::new)?;
     if brake.is_cancelled() {
