@@ -10,7 +10,7 @@ use tillerman_protocol::control::{ControlBody, SessionRequest, SettingsRequest};
 
 use crate::control::Answer;
 use crate::facts::RealDisk;
-use crate::file_view::{FileView, view};
+use crate::file_view::{FileView, base64, view};
 use crate::session_task::SessionTask;
 
 const READ: &str = "Read";
@@ -102,7 +102,7 @@ impl SessionTask {
             answer["truncated"] = json!(true);
         }
         if as_base64 {
-            answer["contents"] = json!(crate::file_view::base64(&bytes));
+            answer["contents"] = json!(base64(&self.without_secrets(&bytes)));
             answer["encoding"] = json!("base64");
             return Ok(answer);
         }
@@ -111,6 +111,20 @@ impl SessionTask {
         self.facing.secrets.redact_text(&mut text);
         answer["contents"] = json!(text);
         Ok(answer)
+    }
+
+    /// The bytes of a file with credentials taken out of what is text in them.
+    fn without_secrets(&self, bytes: &[u8]) -> Vec<u8> {
+        let length = match std::str::from_utf8(bytes) {
+            Ok(text) => text.len(),
+            // The last character was cut in two.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => 0,
+        };
+        let (text, rest) = bytes.split_at(length);
+        let mut text = String::from_utf8_lossy(text).into_owned();
+        self.facing.secrets.redact_text(&mut text);
+        [text.as_bytes(), rest].concat()
     }
 
     fn may_read(&self, path: &Path) -> bool {

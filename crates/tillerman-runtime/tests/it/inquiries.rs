@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::model::says;
@@ -44,6 +46,10 @@ async fn files_are_shown_that_the_model_may_read() {
     assert_eq!(read(json!({"path": "binary"})).await["response"]["lossy"], true);
     let answer = read(json!({"path": "key"})).await;
     assert!(!answer.to_string().contains(SECRET), "{answer}");
+    let answer = read(json!({"path": "key", "encoding": "base64"})).await;
+    let bytes = STANDARD.decode(answer["response"]["contents"].as_str().unwrap()).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.starts_with("it is ") && !text.contains(SECRET), "{text}");
     for path in ["missing", "sub", "sub/hidden", "/etc/hostname", "../a.txt"] {
         let answer = read(json!({"path": path})).await;
         assert_eq!(answer["error_code"], "read_denied", "{path}: {answer}");
